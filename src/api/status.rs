@@ -1,0 +1,104 @@
+//! The status of a `CoPartitionedTopicGroup`.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Management;
+
+/// What is known of a group. It is computed anew on each pass from the spec, the claim and what is seen on Kafka.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupStatus {
+    /// The generation that this status speaks of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// The Kafka cluster's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 253))]
+    pub cluster_id: Option<String>,
+    /// The count that all topics had when they were last seen aligned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_partitions: Option<i32>,
+    /// False only while every end offset of every topic is 0 on the same topic ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds_records: Option<bool>,
+    /// How many topics have the group's count, of how many; for example `2/3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 16))]
+    pub topics_aligned: Option<String>,
+    /// One entry a topic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub topics: Vec<TopicStatus>,
+    /// Where the sample keys lie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<LayoutStatus>,
+    /// The conditions; the README lists their types and reasons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 20), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    pub conditions: Vec<Condition>,
+}
+
+/// What is known of one topic.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TopicStatus {
+    /// The topic's name.
+    #[schemars(length(max = 249))]
+    pub name: String,
+    /// Managed or Referenced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub management: Option<Management>,
+    /// Kafka's id of the topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
+    pub topic_id: Option<String>,
+    /// The live partition count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<i32>,
+    /// The live replication factor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replication_factor: Option<i16>,
+    /// The verdict on this topic alone.
+    #[schemars(length(max = 63))]
+    pub verdict: String,
+    /// What is wrong and what to do, where something is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub message: Option<String>,
+}
+
+/// Where the sample keys lie.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LayoutStatus {
+    /// The key scheme, as `encoding/partitioner`.
+    #[schemars(length(max = 128))]
+    pub scheme: String,
+    /// The partition count that the layout was computed at.
+    pub partitions: i32,
+    /// One row a sample key.
+    #[serde(default)]
+    #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
+    pub keys: Vec<LayoutKey>,
+    /// How many sample keys lie on each partition, from partition 0 on; capped at 100 partitions.
+    #[serde(default)]
+    #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
+    pub keys_per_partition: Vec<i32>,
+}
+
+/// Where one key lies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LayoutKey {
+    /// The logical key.
+    #[schemars(length(max = 256))]
+    pub key: String,
+    /// The bytes that are hashed, in hexadecimal.
+    #[schemars(length(max = 4096))]
+    pub bytes: String,
+    /// The partition; absent for a key that the partitioner spreads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<i32>,
+}

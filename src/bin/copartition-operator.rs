@@ -1,0 +1,5 @@
+//! The operator.
+
+fn main() -> std::process::ExitCode {
+    copartition::cli::main()
+}

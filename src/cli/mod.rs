@@ -1,0 +1,134 @@
+//! The command line of `copartition-operator`.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{api, controller};
+
+/// Keeps Kafka topics co-partitioned: equal partition counts and one key scheme, declared, enforced and proven.
+#[derive(Debug, Parser)]
+#[command(name = "copartition-operator", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Watch CoPartitionedTopicGroups and reconcile them until SIGTERM.
+    Run(Run),
+    /// Print the CRDs, or write them into a folder.
+    Crd {
+        /// The folder; without it all CRDs go to standard output.
+        #[arg(long)]
+        output_dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Args, Debug)]
+struct Run {
+    /// A namespace to watch; repeat it for several. Without it all are watched.
+    #[arg(
+        long = "watch-namespace",
+        env = "WATCH_NAMESPACE",
+        value_delimiter = ','
+    )]
+    watch_namespaces: Vec<String>,
+    /// Where /healthz, /readyz and /metrics are served.
+    #[arg(long, env = "LISTEN", default_value = "0.0.0.0:8080")]
+    listen: SocketAddr,
+    /// The time between two polls of a Kafka cluster, for example 5s or 500ms.
+    #[arg(long, env = "POLL_INTERVAL", default_value = "5s", value_parser = duration)]
+    poll_interval: Duration,
+    /// The name of this installation, where several watch different namespaces of one Kubernetes cluster.
+    #[arg(long, env = "INSTALLATION", default_value = "default")]
+    installation: String,
+    /// How long the memory of a group outlives the group.
+    #[arg(long, env = "CLAIM_RETENTION", default_value = "10m", value_parser = duration)]
+    claim_retention: Duration,
+    /// How logs are written.
+    #[arg(long, env = "LOG_FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed: jiff::SignedDuration = text
+        .parse()
+        .map_err(|_| format!("{text:?} is no duration; write for example 5s, 500ms or 10m"))?;
+    Duration::try_from(parsed)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| format!("{text:?} is not above zero"))
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(arguments) => run(arguments),
+        Command::Crd { output_dir } => {
+            crd(output_dir.as_deref()).map_err(|error| error.to_string())
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("copartition-operator: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Run) -> Result<(), String> {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,kube_runtime=warn"));
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    match arguments.log_format {
+        LogFormat::Text => logs.init(),
+        LogFormat::Json => logs.json().init(),
+    }
+    let settings = controller::Settings {
+        namespaces: arguments.watch_namespaces,
+        listen: arguments.listen,
+        poll_interval: arguments.poll_interval,
+        installation: arguments.installation,
+        claim_retention: arguments.claim_retention,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("starting the runtime: {error}"))?;
+    let outcome = runtime
+        .block_on(controller::run(settings))
+        .map_err(|error| error.to_string());
+    // Requests to Kafka that are still waited for end with their own timeouts; a stop does not wait for them.
+    runtime.shutdown_background();
+    outcome
+}
+
+fn crd(output_dir: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
+    for (file, crd) in api::crds()? {
+        let text = api::to_yaml(&crd)?;
+        match output_dir {
+            Some(folder) => std::fs::write(folder.join(file), text)
+                .map_err(|error| format!("writing {file} into {}: {error}", folder.display()))?,
+            None => println!("---\n{text}"),
+        }
+    }
+    Ok(())
+}

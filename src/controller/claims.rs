@@ -1,0 +1,413 @@
+//! Claims: the durable memory of each group, who holds which topic, and the write that makes both true.
+//!
+//! ```text
+//! CoPartitionClaim watch ──> Claims (cache, holders) <── reserve ── reconcile
+//!                                     │                               │
+//!                                     └── seen ── wait until the ── write
+//!                                                 watch returns it
+//! ```
+//! A topic counts as held once the claim that lists it came back through the watch and no other claim listed it
+//! earlier. Inside one process the order is the order of reservations; after a restart it is (since, uid).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kube::ResourceExt;
+use kube::api::{Api, PostParams};
+use tokio::sync::watch;
+
+use super::memory::{Subject, holds, to_claim};
+use crate::api::{ClaimSpec, CoPartitionClaim};
+use crate::plan::Memory;
+
+/// How long a written claim may take to come back through the watch.
+const COMES_BACK_WITHIN: Duration = Duration::from_secs(10);
+
+/// All claims of the Kubernetes cluster, as the watch shows them.
+pub(super) struct Claims {
+    api: Api<CoPartitionClaim>,
+    state: Mutex<State>,
+    /// Counts up with each event, so that a writer can wait for its own.
+    version: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    synced: bool,
+    listing: Option<Vec<CoPartitionClaim>>,
+    claims: HashMap<String, Arc<CoPartitionClaim>>,
+    /// What this process wrote last, by claim: it outranks an edit by hand.
+    written: HashMap<String, ClaimSpec>,
+    /// The claims that list a topic of a cluster, the holder first.
+    holders: BTreeMap<(String, String), Vec<String>>,
+}
+
+/// Why a claim could not be written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClaimError {
+    /// The API server refused, or could not be reached.
+    #[error("writing the claim {name}: {source}")]
+    Write {
+        /// The claim.
+        name: String,
+        /// What was said.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// It was written and did not come back in time.
+    #[error("the claim {name} was written and did not come back through the watch within {}s", COMES_BACK_WITHIN.as_secs())]
+    NotSeen {
+        /// The claim.
+        name: String,
+    },
+}
+
+/// One event of the claim watch.
+pub(super) enum ClaimEvent {
+    /// A listing begins.
+    Listing,
+    /// A claim of the listing.
+    Listed(CoPartitionClaim),
+    /// The listing is complete.
+    ListingDone,
+    /// A claim changed.
+    Changed(CoPartitionClaim),
+    /// A claim is gone.
+    Gone(CoPartitionClaim),
+}
+
+impl Claims {
+    /// An empty cache that writes through `api`.
+    pub(super) fn new(api: Api<CoPartitionClaim>) -> Self {
+        Claims {
+            api,
+            state: Mutex::default(),
+            version: watch::Sender::new(0),
+        }
+    }
+
+    /// Whether all claims were read once. Nothing is written to Kafka before.
+    pub(super) fn synced(&self) -> bool {
+        self.lock().synced
+    }
+
+    /// Waits until all claims were read once.
+    pub(super) async fn wait_synced(&self) {
+        let mut version = self.version.subscribe();
+        while !self.synced() {
+            if version.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The claim of that name.
+    pub(super) fn get(&self, name: &str) -> Option<Arc<CoPartitionClaim>> {
+        self.lock().claims.get(name).cloned()
+    }
+
+    /// All claims.
+    pub(super) fn all(&self) -> Vec<Arc<CoPartitionClaim>> {
+        self.lock().claims.values().cloned().collect()
+    }
+
+    /// What this process knows of the claim: what it wrote itself, else what the watch shows.
+    pub(super) fn known(&self, name: &str, installation: &str) -> Option<ClaimSpec> {
+        let state = self.lock();
+        let shown = state.claims.get(name);
+        match shown {
+            // Another installation took over: its word counts.
+            Some(shown) if shown.spec.installation != installation => Some(shown.spec.clone()),
+            _ => state
+                .written
+                .get(name)
+                .cloned()
+                .or_else(|| shown.map(|shown| shown.spec.clone())),
+        }
+    }
+
+    /// Takes in an event of the watch. Returns the groups whose claims or conflicts it may concern, as (namespace, name).
+    pub(super) fn apply(&self, event: ClaimEvent) -> BTreeSet<(String, String)> {
+        let touched = self.lock().apply(event);
+        self.version.send_modify(|version| *version += 1);
+        touched
+    }
+
+    /// The topics of `topics` that another claim holds on the cluster, each with that group as `namespace/name`.
+    pub(super) fn conflicts(
+        &self,
+        claim: &str,
+        cluster_id: &str,
+        topics: &[String],
+    ) -> BTreeMap<String, String> {
+        let state = self.lock();
+        state.conflicts(claim, cluster_id, topics)
+    }
+
+    /// Makes the claim say what `memory` says: reserves the topics, writes, and waits until the watch returns it.
+    /// Returns the conflicts instead if another group holds one of them; then nothing is written.
+    ///
+    /// # Errors
+    /// [`ClaimError`]; the reservation of topics that the claim does not list yet is given back.
+    pub(super) async fn record(
+        &self,
+        subject: &Subject,
+        memory: &Memory,
+    ) -> Result<BTreeMap<String, String>, ClaimError> {
+        let name = subject.claim_name();
+        let (spec, current) = {
+            let mut state = self.lock();
+            let current = state.claims.get(&name).cloned();
+            let base = state
+                .written
+                .get(&name)
+                .or(current.as_ref().map(|claim| &claim.spec));
+            let spec = to_claim(subject, memory, base, jiff::Timestamp::now());
+            if current.as_ref().is_some_and(|claim| claim.spec == spec) {
+                state.written.insert(name, spec);
+                return Ok(BTreeMap::new());
+            }
+            if let Some(cluster_id) = &spec.cluster_id {
+                // What the claim lists already is not asked for again: it keeps what it held.
+                let listed = current
+                    .as_ref()
+                    .map(|claim| holds(&claim.spec))
+                    .unwrap_or_default();
+                let topics: Vec<String> = holds(&spec)
+                    .difference(&listed)
+                    .map(|(_, topic)| topic.clone())
+                    .collect();
+                let conflicts = state.conflicts(&name, cluster_id, &topics);
+                if !conflicts.is_empty() {
+                    return Ok(conflicts);
+                }
+                state.reserve(&name, cluster_id, &topics);
+            }
+            (spec, current)
+        };
+        let result = self.write(&name, &spec, current.as_deref()).await;
+        if let Err(error) = result {
+            self.lock().give_back(&name);
+            return Err(error);
+        }
+        Ok(BTreeMap::new())
+    }
+
+    async fn write(
+        &self,
+        name: &str,
+        spec: &ClaimSpec,
+        current: Option<&CoPartitionClaim>,
+    ) -> Result<(), ClaimError> {
+        let failed = |source| ClaimError::Write {
+            name: name.to_owned(),
+            source: Box::new(source),
+        };
+        let mut claim = CoPartitionClaim::new(name, spec.clone());
+        claim.metadata.labels = Some(BTreeMap::from([(
+            "app.kubernetes.io/managed-by".to_owned(),
+            "copartition-operator".to_owned(),
+        )]));
+        let params = PostParams {
+            field_manager: Some("copartition-operator".to_owned()),
+            ..PostParams::default()
+        };
+        let version = self.version.subscribe();
+        match current {
+            None => self.api.create(&params, &claim).await.map_err(failed)?,
+            Some(current) => {
+                claim
+                    .metadata
+                    .resource_version
+                    .clone_from(&current.metadata.resource_version);
+                self.api
+                    .replace(name, &params, &claim)
+                    .await
+                    .map_err(failed)?
+            }
+        };
+        self.lock().written.insert(name.to_owned(), spec.clone());
+        tokio::time::timeout(COMES_BACK_WITHIN, self.comes_back(name, spec, version))
+            .await
+            .map_err(|_| ClaimError::NotSeen {
+                name: name.to_owned(),
+            })
+    }
+
+    /// Waits until the watch shows what was written.
+    async fn comes_back(&self, name: &str, spec: &ClaimSpec, mut version: watch::Receiver<u64>) {
+        while self.get(name).is_none_or(|claim| claim.spec != *spec) {
+            if version.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Drops what this process remembers of a claim that it deleted.
+    pub(super) fn forget(&self, name: &str) {
+        self.lock().written.remove(name);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock was held leaves at worst a conflict that the next event corrects.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn apply(&mut self, event: ClaimEvent) -> BTreeSet<(String, String)> {
+        match event {
+            ClaimEvent::Listing => {
+                self.listing = Some(Vec::new());
+                BTreeSet::new()
+            }
+            ClaimEvent::Listed(claim) => {
+                self.listing.get_or_insert_default().push(claim);
+                BTreeSet::new()
+            }
+            ClaimEvent::ListingDone => self.replace_all(),
+            ClaimEvent::Changed(claim) => self.put(claim),
+            ClaimEvent::Gone(claim) => self.remove(&claim.name_any()),
+        }
+    }
+
+    fn replace_all(&mut self) -> BTreeSet<(String, String)> {
+        let listed = self.listing.take().unwrap_or_default();
+        let names: BTreeSet<String> = listed.iter().map(ResourceExt::name_any).collect();
+        let gone: Vec<String> = self
+            .claims
+            .keys()
+            .filter(|name| !names.contains(*name))
+            .cloned()
+            .collect();
+        let mut touched: BTreeSet<(String, String)> =
+            gone.iter().flat_map(|name| self.remove(name)).collect();
+        for claim in listed {
+            touched.extend(self.put(claim));
+        }
+        if !self.synced {
+            self.order_by_age();
+        }
+        self.synced = true;
+        touched
+    }
+
+    /// After a start nobody knows in which order claims came: (since, uid) decides, the same in every process.
+    fn order_by_age(&mut self) {
+        let State {
+            holders, claims, ..
+        } = self;
+        for ((_, topic), holders) in holders.iter_mut() {
+            holders.sort_by_key(|holder| {
+                let claim = claims.get(holder);
+                let since = claim
+                    .and_then(|claim| claim.spec.holds.iter().find(|held| held.name == *topic))
+                    .map(|held| held.since.0);
+                (since, claim.and_then(|claim| claim.uid()))
+            });
+        }
+    }
+
+    fn put(&mut self, claim: CoPartitionClaim) -> BTreeSet<(String, String)> {
+        let name = claim.name_any();
+        let mut touched = BTreeSet::from([group_of(&claim)]);
+        let before = self
+            .claims
+            .get(&name)
+            .map(|claim| holds(&claim.spec))
+            .unwrap_or_default();
+        let after = holds(&claim.spec);
+        for topic in before.difference(&after) {
+            touched.extend(self.release(&name, topic));
+        }
+        for topic in after {
+            let holders = self.holders.entry(topic).or_default();
+            if !holders.contains(&name) {
+                holders.push(name.clone());
+            }
+        }
+        self.claims.insert(name, Arc::new(claim));
+        touched
+    }
+
+    fn remove(&mut self, name: &str) -> BTreeSet<(String, String)> {
+        let Some(claim) = self.claims.remove(name) else {
+            return BTreeSet::new();
+        };
+        let mut touched = BTreeSet::from([group_of(&claim)]);
+        for topic in holds(&claim.spec) {
+            touched.extend(self.release(name, &topic));
+        }
+        touched
+    }
+
+    /// Takes the claim out of a topic's holders; the others that list it move up.
+    fn release(&mut self, name: &str, topic: &(String, String)) -> BTreeSet<(String, String)> {
+        let Some(holders) = self.holders.get_mut(topic) else {
+            return BTreeSet::new();
+        };
+        holders.retain(|holder| holder != name);
+        let waiting = holders
+            .iter()
+            .filter_map(|holder| self.claims.get(holder))
+            .map(|claim| group_of(claim))
+            .collect();
+        if holders.is_empty() {
+            self.holders.remove(topic);
+        }
+        waiting
+    }
+
+    fn reserve(&mut self, name: &str, cluster_id: &str, topics: &[String]) {
+        for topic in topics {
+            let holders = self
+                .holders
+                .entry((cluster_id.to_owned(), topic.clone()))
+                .or_default();
+            if !holders.iter().any(|holder| holder == name) {
+                holders.push(name.to_owned());
+            }
+        }
+    }
+
+    /// Gives back reservations that no claim stands for.
+    fn give_back(&mut self, name: &str) {
+        let listed = self
+            .claims
+            .get(name)
+            .map(|claim| holds(&claim.spec))
+            .unwrap_or_default();
+        self.holders.retain(|topic, holders| {
+            if !listed.contains(topic) {
+                holders.retain(|holder| holder != name);
+            }
+            !holders.is_empty()
+        });
+    }
+
+    fn conflicts(
+        &self,
+        name: &str,
+        cluster_id: &str,
+        topics: &[String],
+    ) -> BTreeMap<String, String> {
+        topics
+            .iter()
+            .filter_map(|topic| {
+                let holder = self
+                    .holders
+                    .get(&(cluster_id.to_owned(), topic.clone()))?
+                    .first()?;
+                (holder != name).then(|| (topic.clone(), holder.replacen('.', "/", 1)))
+            })
+            .collect()
+    }
+}
+
+fn group_of(claim: &CoPartitionClaim) -> (String, String) {
+    (
+        claim.spec.group.namespace.clone(),
+        claim.spec.group.name.clone(),
+    )
+}

@@ -1,0 +1,97 @@
+//! What every pass shares.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use kube::Client;
+use kube::runtime::events::Recorder;
+
+use super::claims::Claims;
+use super::metrics::Metrics;
+use crate::kafka::Clusters;
+use crate::plan::{Actions, Outcomes, Owner};
+
+/// What every pass shares.
+pub(super) struct Context {
+    /// The Kubernetes API.
+    pub(super) client: Client,
+    /// This installation in this Kubernetes cluster.
+    pub(super) me: Owner,
+    /// The Kafka clusters.
+    pub(super) kafka: Clusters,
+    /// The claims.
+    pub(super) claims: Claims,
+    /// Publishes Events.
+    pub(super) recorder: Recorder,
+    /// Counters.
+    pub(super) metrics: Metrics,
+    /// What Kafka refused, and when it is tried again.
+    pub(super) attempts: Attempts,
+}
+
+/// Failed attempts by group, so that a refused action is not sent with every pass, and what Kafka said stays in the
+/// status until then. Bounded by the number of groups.
+#[derive(Default)]
+pub(super) struct Attempts(Mutex<HashMap<String, Attempt>>);
+
+struct Attempt {
+    actions: Actions,
+    outcomes: Outcomes,
+    failures: u32,
+    next: Instant,
+}
+
+/// The first pause after a failed attempt; it doubles up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+impl Attempts {
+    /// What came of the same actions last time, if it is too early to try them again, and the time left.
+    pub(super) fn pending(&self, group: &str, actions: &Actions) -> Option<(Outcomes, Duration)> {
+        let attempts = self.lock();
+        let last = attempts
+            .get(group)
+            .filter(|last| last.actions == *actions)?;
+        let left = last.next.checked_duration_since(Instant::now())?;
+        Some((last.outcomes.clone(), left))
+    }
+
+    /// Notes what came of some actions. Returns the pause before the next attempt, if one is needed.
+    pub(super) fn note(
+        &self,
+        group: &str,
+        actions: &Actions,
+        outcomes: &Outcomes,
+    ) -> Option<Duration> {
+        let mut attempts = self.lock();
+        if outcomes.is_empty() {
+            attempts.remove(group);
+            return None;
+        }
+        let failures = attempts
+            .get(group)
+            .filter(|last| last.actions == *actions)
+            .map_or(0, |last| last.failures);
+        let pause = FIRST_PAUSE
+            .saturating_mul(1 << failures.min(16))
+            .min(LONGEST_PAUSE);
+        let attempt = Attempt {
+            actions: actions.clone(),
+            outcomes: outcomes.clone(),
+            failures: failures + 1,
+            next: Instant::now() + pause,
+        };
+        attempts.insert(group.to_owned(), attempt);
+        Some(pause)
+    }
+
+    /// Forgets a group.
+    pub(super) fn forget(&self, group: &str) {
+        self.lock().remove(group);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Attempt>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

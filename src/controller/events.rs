@@ -1,0 +1,100 @@
+//! Kubernetes Events: on change only.
+
+use kube::Resource;
+use kube::runtime::events::{Event, EventType};
+
+use super::context::Context;
+use super::reconcile::WatchedGroup;
+use super::status::find;
+use crate::api::GroupStatus;
+use crate::plan::ConditionType;
+
+/// The longest note; the API bounds it at 1 kB.
+const LONGEST_NOTE: usize = 1000;
+
+/// The conditions whose changes are worth an Event.
+const TOLD: [ConditionType; 5] = [
+    ConditionType::Accepted,
+    ConditionType::KafkaReachable,
+    ConditionType::PartitionsAligned,
+    ConditionType::KeySchemesAligned,
+    ConditionType::TopicConfigsApplied,
+];
+
+/// Publishes an Event for each condition that became False (or False for another reason), and for each that recovered.
+pub(super) async fn changes(
+    context: &Context,
+    object: &WatchedGroup,
+    old: &GroupStatus,
+    new: &GroupStatus,
+) {
+    for kind in TOLD {
+        let Some(now) = find(new, kind) else { continue };
+        let before = find(old, kind);
+        let type_ = match (
+            before.map(|before| (before.status.as_str(), before.reason.as_str())),
+            now.status.as_str(),
+        ) {
+            (Some(("False", reason)), "False") if reason == now.reason => continue,
+            (_, "False") => EventType::Warning,
+            (Some(("False", _)), "True") => EventType::Normal,
+            _ => continue,
+        };
+        publish(
+            context,
+            object,
+            type_,
+            &now.reason,
+            kind.as_str(),
+            &now.message,
+        )
+        .await;
+    }
+}
+
+/// Publishes that a Referenced topic has another id than last time.
+pub(super) async fn topic_replaced(
+    context: &Context,
+    object: &WatchedGroup,
+    topic: &str,
+    was: &str,
+    is: &str,
+) {
+    let note = format!(
+        "{topic} is Referenced and was deleted and created again by its owner: id {was} before, {is} now"
+    );
+    publish(
+        context,
+        object,
+        EventType::Normal,
+        "ReferencedTopicReplaced",
+        "PartitionsAligned",
+        &note,
+    )
+    .await;
+}
+
+async fn publish(
+    context: &Context,
+    object: &WatchedGroup,
+    type_: EventType,
+    reason: &str,
+    action: &str,
+    note: &str,
+) {
+    let event = Event {
+        type_,
+        reason: reason.to_owned(),
+        note: Some(note.chars().take(LONGEST_NOTE).collect()),
+        action: action.to_owned(),
+        secondary: None,
+    };
+    // An Event is a courtesy: the status says the same, so a failure is logged and not repeated.
+    if let Err(error) = context
+        .recorder
+        .publish(&event, &object.object_ref(&()))
+        .await
+    {
+        tracing::warn!(reason, %error, "an Event could not be published");
+    }
+}

@@ -1,0 +1,117 @@
+//! `/healthz`, `/readyz` and `/metrics`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use kube::runtime::reflector::Store;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::context::Context;
+use super::reconcile::WatchedGroup;
+use crate::plan::ConditionType;
+
+/// What the pages are made from.
+pub(super) struct Pages {
+    pub(super) context: Arc<Context>,
+    pub(super) stores: Vec<Store<WatchedGroup>>,
+    pub(super) registry: Registry,
+    /// The watches that have not read their groups yet.
+    pub(super) unread: watch::Receiver<BTreeSet<usize>>,
+}
+
+/// Serves the pages until `stop` turns true.
+pub(super) async fn serve(
+    listener: TcpListener,
+    pages: Pages,
+    mut stop: watch::Receiver<bool>,
+) -> std::io::Result<()> {
+    let pages = Arc::new(pages);
+    let router = Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .with_state(pages);
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move {
+            // An error means that the sender is gone, which is a stop as well.
+            let _ = stop.wait_for(|stop| *stop).await;
+        })
+        .await
+}
+
+/// Ready once all claims and groups were read. A Kafka outage does not make it unready: there is nothing that
+/// another replica could do better, and the verdicts stay readable.
+async fn readyz(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
+    let waits: Vec<&str> = [
+        (!pages.context.claims.synced()).then_some("claims (is the CRD copartitionclaims.copartition.dev installed, and may it be listed?)"),
+        (!pages.unread.borrow().is_empty()).then_some("groups (is the CRD copartitionedtopicgroups.copartition.dev installed, and may it be listed?)"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if waits.is_empty() {
+        (StatusCode::OK, "ok\n".to_owned())
+    } else {
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("waiting for {}\n", waits.join(", ")),
+        )
+    }
+}
+
+async fn metrics(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
+    let mut text = String::new();
+    if prometheus_client::encoding::text::encode_registry(&mut text, &pages.registry).is_err() {
+        return (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            [(header::CONTENT_TYPE, "text/plain")],
+            String::new(),
+        );
+    }
+    groups(&mut text, &pages.stores);
+    text.push_str("# EOF\n");
+    (
+        StatusCode::OK,
+        [(
+            header::CONTENT_TYPE,
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        )],
+        text,
+    )
+}
+
+/// How many groups have each condition in each status, counted from the cache when the page is asked for.
+fn groups(text: &mut String, stores: &[Store<WatchedGroup>]) {
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for object in stores.iter().flat_map(Store::state) {
+        let Ok(group) = &object.0 else { continue };
+        for condition in group.status.iter().flat_map(|status| &status.conditions) {
+            // Only known words: a status edited by hand must not make new labels.
+            let kind = ConditionType::ALL
+                .iter()
+                .find(|kind| kind.as_str() == condition.type_);
+            let state = ["True", "False", "Unknown"]
+                .into_iter()
+                .find(|state| *state == condition.status);
+            if let (Some(kind), Some(state)) = (kind, state) {
+                *counts.entry((kind.as_str(), state)).or_default() += 1;
+            }
+        }
+    }
+    text.push_str("# HELP copartition_groups Groups by condition and its status.\n# TYPE copartition_groups gauge\n");
+    for ((condition, status), count) in counts {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "copartition_groups{{condition=\"{condition}\",status=\"{status}\"}} {count}"
+        );
+    }
+}

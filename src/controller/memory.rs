@@ -1,0 +1,264 @@
+//! From a claim (or, without one, from a status) to the memory that decisions use, and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+
+use crate::api::{
+    ClaimSpec, ClaimedTopic, GroupRef, GroupStatus, GrowthIntent, Management, SpentConsent,
+    SpentDataLoss,
+};
+use crate::plan::{Intent, Memory, Owner, Spent, TopicMemory};
+
+/// The most consents that a claim remembers; the schema bounds it.
+const MOST_SPENT: usize = 1000;
+
+/// The group that a pass is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Subject {
+    /// Its namespace.
+    pub(super) namespace: String,
+    /// Its name.
+    pub(super) name: String,
+    /// Its uid.
+    pub(super) uid: String,
+    /// Its generation.
+    pub(super) generation: Option<i64>,
+    /// The resourceVersion that the pass has seen.
+    pub(super) resource_version: Option<String>,
+}
+
+impl Subject {
+    /// The subject that an object's metadata describes.
+    pub(super) fn of(metadata: &ObjectMeta) -> Self {
+        Subject {
+            namespace: metadata.namespace.clone().unwrap_or_default(),
+            name: metadata.name.clone().unwrap_or_default(),
+            uid: metadata.uid.clone().unwrap_or_default(),
+            generation: metadata.generation,
+            resource_version: metadata.resource_version.clone(),
+        }
+    }
+
+    /// `namespace/name`: how messages, logs and the Kafka side call it.
+    pub(super) fn key(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+
+    /// The name of its claim. A namespace has no dot, so the first dot parts the two.
+    pub(super) fn claim_name(&self) -> String {
+        format!("{}.{}", self.namespace, self.name)
+    }
+}
+
+/// The held topics of a claim as (cluster id, topic).
+pub(super) fn holds(claim: &ClaimSpec) -> BTreeSet<(String, String)> {
+    let Some(cluster_id) = &claim.cluster_id else {
+        return BTreeSet::new();
+    };
+    claim
+        .holds
+        .iter()
+        .map(|topic| (cluster_id.clone(), topic.name.clone()))
+        .collect()
+}
+
+/// The memory that a claim holds.
+pub(super) fn from_claim(claim: &ClaimSpec) -> Memory {
+    let topic = |managed: bool| {
+        move |topic: &ClaimedTopic| {
+            let memory = TopicMemory {
+                managed,
+                id: topic.topic_id.clone(),
+                count: topic.counts.first().copied(),
+                created: topic.created,
+                holds_records: topic.holds_records,
+            };
+            (topic.name.clone(), memory)
+        }
+    };
+    Memory {
+        owner: Some(Owner {
+            installation: claim.installation.clone(),
+            kube_system_uid: claim.kube_system_uid.clone(),
+        }),
+        cluster_id: claim.cluster_id.clone(),
+        recorded: claim.recorded_partitions,
+        topics: claim
+            .references
+            .iter()
+            .map(topic(false))
+            .chain(claim.holds.iter().map(topic(true)))
+            .collect(),
+        intents: claim
+            .intents
+            .iter()
+            .map(|intent| Intent {
+                topic: intent.topic.clone(),
+                id: intent.topic_id.clone(),
+                from: intent.from,
+                to: intent.to,
+                consented: intent.consented,
+            })
+            .collect(),
+        spent: claim
+            .spent_consents
+            .iter()
+            .map(|spent| Spent {
+                topic: spent.topic.clone(),
+                from: spent.from,
+                to: spent.to,
+                id: spent.topic_id.clone(),
+            })
+            .collect(),
+        spent_data_loss: claim
+            .spent_data_loss
+            .iter()
+            .map(|spent| (spent.topic.clone(), spent.key.clone()))
+            .collect(),
+    }
+}
+
+/// The memory of a group whose claim is gone, as far as its status remembers: stricter than none.
+pub(super) fn from_status(status: &GroupStatus) -> Memory {
+    Memory {
+        owner: None,
+        cluster_id: status.cluster_id.clone(),
+        recorded: status.recorded_partitions,
+        topics: status
+            .topics
+            .iter()
+            .filter(|topic| topic.topic_id.is_some())
+            .map(|topic| {
+                let memory = TopicMemory {
+                    managed: topic.management != Some(Management::Referenced),
+                    id: topic.topic_id.clone(),
+                    count: status.recorded_partitions.or(topic.partitions),
+                    created: false,
+                    holds_records: false,
+                };
+                (topic.name.clone(), memory)
+            })
+            .collect(),
+        ..Memory::default()
+    }
+}
+
+/// The claim that says what `memory` says. Times and fields that the memory does not know are kept from `base`.
+pub(super) fn to_claim(
+    subject: &Subject,
+    memory: &Memory,
+    base: Option<&ClaimSpec>,
+    now: Timestamp,
+) -> ClaimSpec {
+    let since: BTreeMap<&str, &MicroTime> = base
+        .filter(|base| base.cluster_id == memory.cluster_id)
+        .map(|base| {
+            base.holds
+                .iter()
+                .chain(&base.references)
+                .map(|topic| (topic.name.as_str(), &topic.since))
+                .collect()
+        })
+        .unwrap_or_default();
+    let topics = |managed: bool| {
+        let claimed = memory
+            .topics
+            .iter()
+            .filter(move |(_, topic)| topic.managed == managed);
+        claimed
+            .map(|(name, topic)| ClaimedTopic {
+                name: name.clone(),
+                topic_id: topic.id.clone(),
+                counts: counts(memory, name, topic),
+                created: topic.created,
+                holds_records: topic.holds_records,
+                since: since
+                    .get(name.as_str())
+                    .map_or_else(|| MicroTime(micros(now)), |since| (*since).clone()),
+            })
+            .collect()
+    };
+    let owner = memory.owner.clone();
+    ClaimSpec {
+        installation: owner
+            .as_ref()
+            .map(|owner| owner.installation.clone())
+            .unwrap_or_default(),
+        kube_system_uid: owner.map(|owner| owner.kube_system_uid).unwrap_or_default(),
+        group: GroupRef {
+            namespace: subject.namespace.clone(),
+            name: subject.name.clone(),
+            uid: subject.uid.clone(),
+        },
+        cluster_id: memory.cluster_id.clone(),
+        aliases: base.map(|base| base.aliases.clone()).unwrap_or_default(),
+        recorded_partitions: memory.recorded,
+        holds: topics(true),
+        references: topics(false),
+        intents: memory
+            .intents
+            .iter()
+            .map(|intent| GrowthIntent {
+                topic: intent.topic.clone(),
+                topic_id: intent.id.clone(),
+                from: intent.from,
+                to: intent.to,
+                consented: intent.consented,
+            })
+            .collect(),
+        spent_consents: spent(memory),
+        spent_data_loss: memory
+            .spent_data_loss
+            .iter()
+            .map(|(topic, key)| SpentDataLoss {
+                topic: topic.clone(),
+                key: key.clone(),
+            })
+            .collect(),
+        growth_marks: base
+            .map(|base| base.growth_marks.clone())
+            .unwrap_or_default(),
+        locks: base.map(|base| base.locks.clone()).unwrap_or_default(),
+    }
+}
+
+/// The accepted count, and while the topic grows also the one to come.
+fn counts(memory: &Memory, name: &str, topic: &TopicMemory) -> Vec<i32> {
+    let growing = memory
+        .intents
+        .iter()
+        .find(|intent| intent.topic == name && Some(&intent.id) == topic.id.as_ref());
+    topic
+        .count
+        .into_iter()
+        .chain(growing.map(|intent| intent.to))
+        .collect()
+}
+
+/// All spent consents; beyond the schema's bound those of topics that left the group go first.
+fn spent(memory: &Memory) -> Vec<SpentConsent> {
+    let (present, gone): (Vec<&Spent>, Vec<&Spent>) = memory
+        .spent
+        .iter()
+        .partition(|spent| memory.topics.contains_key(&spent.topic));
+    let mut kept: Vec<SpentConsent> = present
+        .into_iter()
+        .chain(gone)
+        .take(MOST_SPENT)
+        .map(|spent| SpentConsent {
+            topic: spent.topic.clone(),
+            from: spent.from,
+            to: spent.to,
+            topic_id: spent.id.clone(),
+        })
+        .collect();
+    kept.sort();
+    kept
+}
+
+/// Kubernetes keeps microseconds in these times.
+fn micros(now: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+}

@@ -1,0 +1,24 @@
+//! The operator: watches, the reconcile steps, claims, status writing, health and metrics.
+//!
+//! ```text
+//! groups watch ──┐
+//! claims watch ──┼─> Controller ─> reconcile (six steps) ─> claim, Kafka, status
+//! Kafka polls  ──┘
+//! ```
+//! There is no watch on Kafka: the poller of each cluster announces the groups whose part of its snapshot changed.
+//! A pass over a converged group reads caches only, so it may run as often as anything announces it.
+
+mod act;
+mod claims;
+mod collect;
+mod context;
+mod events;
+mod http;
+mod memory;
+mod metrics;
+mod reconcile;
+mod run;
+mod status;
+mod validate;
+
+pub use run::{Error, Settings, run};

@@ -1,0 +1,261 @@
+//! Step 2, validate: the spec becomes a [`Group`] with every default resolved, or a list of what is wrong with it.
+//! No IO. The schema and its CEL rules refuse most of this earlier; a resource can still get past them (an older
+//! CRD, a restored backup), and what is not implemented yet is refused only here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::{
+    self, ACKNOWLEDGE_ANNOTATION, AlterLock, GroupSpec, InlineConnection, KafkaRef, KeySchemeSpec,
+    Management, Mode, PAUSED_ANNOTATION, TopicSpec,
+};
+use crate::keys::KeyScheme;
+use crate::plan::{Consent, Group, Topic};
+
+/// The most partitions that a group may ask for, over all its topics.
+const MOST_PARTITIONS: i64 = 20_000;
+
+/// A spec that can be worked on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Valid {
+    /// What the group wants.
+    pub(super) group: Group,
+    /// `host:port` of some brokers of its cluster.
+    pub(super) bootstrap_servers: Vec<String>,
+}
+
+/// Turns a spec and the annotations beside it into a [`Valid`].
+///
+/// # Errors
+/// One sentence for each thing that is wrong, naming the field.
+pub(super) fn validate(
+    spec: &GroupSpec,
+    annotations: &BTreeMap<String, String>,
+) -> Result<Valid, Vec<String>> {
+    let mut problems = Vec::new();
+    let bootstrap_servers = connection(&spec.kafka, &mut problems);
+    not_implemented(spec, &mut problems);
+    names(&spec.topics, &mut problems);
+    counts(spec, &mut problems);
+    let observe = spec.mode == Some(Mode::Observe);
+    let topics = spec
+        .topics
+        .iter()
+        .map(|topic| Topic {
+            name: topic.name.clone(),
+            managed: !observe && topic.management != Some(Management::Referenced),
+            config: topic.config.clone(),
+            scheme: scheme(spec, topic, &mut problems),
+        })
+        .collect();
+    let group = Group {
+        observe,
+        paused: annotations
+            .get(PAUSED_ANNOTATION)
+            .is_some_and(|value| value == "true"),
+        partitions: spec.partitions,
+        replication_factor: spec.replication_factor,
+        topics,
+        sample_keys: spec.sample_keys.clone(),
+        consent: spec.accept_key_movement.as_ref().map(|consent| Consent {
+            topics: consent.topics.iter().cloned().collect(),
+            from: consent.from_partitions,
+            to: consent.to_partitions,
+            topic_ids: consent.topic_ids.iter().cloned().collect(),
+        }),
+        data_loss: spec.accept_data_loss.as_ref().map(|consent| {
+            (
+                consent.topic.clone(),
+                consent.keys.iter().cloned().collect(),
+            )
+        }),
+        acknowledged: annotations
+            .get(ACKNOWLEDGE_ANNOTATION)
+            .map(|ids| acknowledged(ids))
+            .unwrap_or_default(),
+    };
+    keys_encode(&group, &mut problems);
+    if problems.is_empty() {
+        Ok(Valid {
+            group,
+            bootstrap_servers,
+        })
+    } else {
+        Err(problems)
+    }
+}
+
+fn acknowledged(ids: &str) -> BTreeSet<String> {
+    ids.split(',')
+        .map(str::trim)
+        .filter(|id| !id.is_empty())
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+fn connection(kafka: &KafkaRef, problems: &mut Vec<String>) -> Vec<String> {
+    match (&kafka.connection_ref, &kafka.inline) {
+        (Some(_), None) => problems.push(unavailable(
+            "kafka.connectionRef",
+            "write the connection out in kafka.inline",
+        )),
+        (None, Some(inline)) => return bootstrap(inline, problems),
+        _ => problems.push("kafka: give exactly one of connectionRef and inline".to_owned()),
+    }
+    Vec::new()
+}
+
+fn bootstrap(inline: &InlineConnection, problems: &mut Vec<String>) -> Vec<String> {
+    if inline.tls.is_some() {
+        problems.push(unavailable("kafka.inline.tls", "use a plaintext listener"));
+    }
+    if inline.sasl.is_some() {
+        problems.push(unavailable(
+            "kafka.inline.sasl",
+            "use a listener without a login",
+        ));
+    }
+    if inline.bootstrap_servers.is_empty() {
+        problems.push(
+            "kafka.inline.bootstrapServers: name at least one broker as host:port".to_owned(),
+        );
+    }
+    for server in &inline.bootstrap_servers {
+        let valid = server.rsplit_once(':').is_some_and(|(host, port)| {
+            !host.is_empty()
+                && !host.contains(|letter: char| {
+                    letter.is_whitespace() || letter == ',' || letter == '/'
+                })
+                && port.parse::<u16>().is_ok_and(|port| port > 0)
+        });
+        if !valid {
+            problems.push(format!(
+                "kafka.inline.bootstrapServers: {server:?} is not host:port"
+            ));
+        }
+    }
+    inline.bootstrap_servers.clone()
+}
+
+/// A field of the API that this version does not act on is refused: silence would look like consent.
+fn not_implemented(spec: &GroupSpec, problems: &mut Vec<String>) {
+    let mut refuse = |asked: bool, field: &str| {
+        if asked {
+            problems.push(unavailable(field, "leave it out"));
+        }
+    };
+    refuse(spec.alter_lock == Some(AlterLock::Deny), "alterLock: Deny");
+    refuse(spec.verification.is_some(), "verification");
+    refuse(!spec.consumer_groups.is_empty(), "consumerGroups");
+    refuse(spec.redis.is_some(), "redis");
+    for topic in &spec.topics {
+        refuse(
+            !topic.producers.is_empty(),
+            &format!("topics[{}].producers", topic.name),
+        );
+    }
+}
+
+fn unavailable(field: &str, instead: &str) -> String {
+    format!("{field}: not implemented in this version; {instead}")
+}
+
+/// Kafka's own rules for names (org.apache.kafka.common.internals.Topic), and one of ours: `__` is Kafka's own.
+fn names(topics: &[TopicSpec], problems: &mut Vec<String>) {
+    if topics.is_empty() || topics.len() > 100 {
+        problems.push(format!(
+            "topics: wanted 1 to 100 topics, seen {}",
+            topics.len()
+        ));
+    }
+    let mut twins: BTreeMap<String, &str> = BTreeMap::new();
+    for topic in topics {
+        let name = topic.name.as_str();
+        let legal = !name.is_empty()
+            && name.len() <= 249
+            && name.bytes().all(|letter| {
+                letter.is_ascii_alphanumeric() || matches!(letter, b'.' | b'_' | b'-')
+            })
+            && name != "."
+            && name != "..";
+        if !legal {
+            problems.push(format!("topics: {name:?} is not a topic name; use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'"));
+        }
+        if name.starts_with("__") {
+            problems.push(format!("topics: {name} is one of Kafka's own topics (they begin with '__'); name another topic"));
+        }
+        match twins.insert(name.replace('.', "_"), name) {
+            Some(twin) if twin == name => problems.push(format!("topics: {name} is listed twice; list it once")),
+            Some(twin) => problems.push(format!("topics: {twin} and {name} differ only in '.' and '_', which Kafka refuses; rename one")),
+            None => {}
+        }
+    }
+}
+
+fn counts(spec: &GroupSpec, problems: &mut Vec<String>) {
+    if let Some(partitions) = spec.partitions {
+        let all = i64::from(partitions)
+            .saturating_mul(i64::try_from(spec.topics.len()).unwrap_or(i64::MAX));
+        if partitions < 1 {
+            problems.push(format!("partitions: wanted 1 or more, seen {partitions}"));
+        } else if all > MOST_PARTITIONS {
+            problems.push(format!("partitions: topics x partitions may be at most {MOST_PARTITIONS}, seen {all}; split the group or ask for fewer"));
+        }
+    }
+    if let Some(factor) = spec.replication_factor.filter(|factor| *factor < 1) {
+        problems.push(format!(
+            "replicationFactor: wanted 1 or more, seen {factor}"
+        ));
+    }
+}
+
+fn scheme(spec: &GroupSpec, topic: &TopicSpec, problems: &mut Vec<String>) -> Option<KeyScheme> {
+    let (field, declared): (String, &KeySchemeSpec) = match (&topic.key_scheme, &spec.key_scheme) {
+        (Some(own), _) => (format!("topics[{}].keyScheme", topic.name), own),
+        (None, Some(shared)) => ("keyScheme".to_owned(), shared),
+        (None, None) => return None,
+    };
+    match KeyScheme::parse(&declared.encoding, &declared.partitioner) {
+        Ok(scheme) if declared.name.is_none() => Some(scheme),
+        Ok(_) => {
+            push_once(
+                problems,
+                format!("{field}.name: only a custom partitioner has a name; leave it out"),
+            );
+            None
+        }
+        Err(unsupported) => {
+            push_once(problems, format!("{field}: {unsupported}"));
+            None
+        }
+    }
+}
+
+/// The group's scheme is read for each topic, and what is wrong with it is said once.
+fn push_once(problems: &mut Vec<String>, problem: String) {
+    if !problems.contains(&problem) {
+        problems.push(problem);
+    }
+}
+
+fn keys_encode(group: &Group, problems: &mut Vec<String>) {
+    for scheme in group
+        .topics
+        .iter()
+        .filter_map(|topic| topic.scheme.as_ref())
+    {
+        for key in &group.sample_keys {
+            if let Err(error) = scheme.encoding.encode(key) {
+                push_once(problems, format!("sampleKeys: {error}"));
+            }
+        }
+    }
+}
+
+/// The interest in the `api` module beyond the spec: what a claim and a status call the management of a topic.
+pub(super) fn management(managed: bool) -> api::Management {
+    if managed {
+        Management::Managed
+    } else {
+        Management::Referenced
+    }
+}

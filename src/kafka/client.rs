@@ -1,0 +1,208 @@
+//! Every request that the operator makes of a cluster, as async functions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::chunk;
+use super::connection::Connection;
+use super::error::{Error, TopicError};
+use super::ffi::{self, Failure, Handle, PerName};
+use super::gather::Gather;
+use super::metrics::{Api, Metrics};
+use super::model::{ConfigChange, Growth, NewTopic, TopicDescription};
+use super::offsets;
+use super::settings::ConnectionSettings;
+use super::writes::{self, Call, Item, Outcomes};
+
+/// One name's part of an answer.
+pub type PerTopic<T> = BTreeMap<String, Result<T, TopicError>>;
+
+/// A blocking request about names.
+type Request<T> = fn(Handle<'_>, Duration, &[String]) -> Result<PerName<T>, Failure>;
+
+/// One connection to one Kafka cluster. Clones share it. No method blocks the runtime; each waits at most the
+/// request timeout for an answer, and gives up after the first request of several that is not answered.
+///
+/// Writes made at nearly the same time (by many groups) are sent as one request where they fit into one.
+#[derive(Clone, Debug)]
+pub struct Client {
+    connection: Arc<Connection>,
+    creations: Gather<Call<NewTopic>, Outcomes>,
+    growths: Gather<Call<Growth>, Outcomes>,
+    changes: Gather<Call<ConfigChange>, Outcomes>,
+}
+
+impl Client {
+    /// A client for the cluster; must be called in a Tokio runtime. Returns at once, before anything is
+    /// connected: an unreachable cluster shows with the first request. Fails if the settings are unusable,
+    /// for one without a server.
+    pub fn connect(settings: &ConnectionSettings, metrics: Arc<Metrics>) -> Result<Self, Error> {
+        let connection = Arc::new(Connection::open(settings, metrics)?);
+        Ok(Self {
+            creations: gather(&connection, Api::CreateTopics, ffi::create_topics),
+            growths: gather(&connection, Api::CreatePartitions, ffi::create_partitions),
+            changes: gather(
+                &connection,
+                Api::IncrementalAlterConfigs,
+                ffi::alter_configs,
+            ),
+            connection,
+        })
+    }
+
+    /// The id of the cluster that answers.
+    pub async fn cluster_id(&self) -> Result<String, Error> {
+        let timeout = self.connection.timeout();
+        self.connection
+            .ask(Api::DescribeCluster, timeout, ffi::describe_cluster)
+            .await
+    }
+
+    /// Describes topics by name; never creates one. `UnknownTopic` is the answer of one broker, which may
+    /// lag behind a change made a moment ago.
+    pub async fn describe_topics(
+        &self,
+        names: &[String],
+    ) -> Result<PerTopic<TopicDescription>, Error> {
+        self.read(
+            Api::DescribeTopics,
+            names,
+            chunk::DESCRIBE_LIMIT,
+            ffi::describe_topics,
+        )
+        .await
+    }
+
+    /// The effective configs of topics, defaults included, without the values that the broker hides.
+    pub async fn describe_configs(
+        &self,
+        names: &[String],
+    ) -> Result<PerTopic<BTreeMap<String, String>>, Error> {
+        self.read(
+            Api::DescribeConfigs,
+            names,
+            chunk::CONFIG_LIMIT,
+            ffi::describe_configs,
+        )
+        .await
+    }
+
+    /// The end offsets (high watermarks) of partitions 0 to n-1 of topics, given with their partition count.
+    /// One partition without an answer makes its topic an error. Takes at most the request timeout in all;
+    /// topics not reached by then are `Timeout`.
+    pub async fn end_offsets(&self, topics: &[(String, i32)]) -> Result<PerTopic<Vec<i64>>, Error> {
+        offsets::read(&self.connection, topics).await
+    }
+
+    /// Creates topics, or with `validate_only` only asks whether that would do: one outcome per topic. After
+    /// `Ok`, brokers (even the one that answered) may still call the topic unknown for a while. After
+    /// `Timeout` or `Unreachable` it may have been created. When an answer is lost, the client library sends
+    /// the request again, so that the own creation can come back as `AlreadyExists`.
+    pub async fn create_topics(&self, topics: &[NewTopic], validate_only: bool) -> Outcomes {
+        write(&self.creations, topics, validate_only).await
+    }
+
+    /// Adds partitions, or with `validate_only` only asks whether that would do. As with
+    /// [`Client::create_topics`], any other outcome than `Ok` leaves it to a fresh reading to tell the count.
+    pub async fn create_partitions(&self, growths: &[Growth], validate_only: bool) -> Outcomes {
+        write(&self.growths, growths, validate_only).await
+    }
+
+    /// Sets config keys of topics; all other keys stay as they are.
+    pub async fn alter_configs(&self, changes: &[ConfigChange]) -> Outcomes {
+        write(&self.changes, changes, false).await
+    }
+
+    /// Asks about distinct names, in chunks.
+    async fn read<T: Send + 'static>(
+        &self,
+        api: Api,
+        names: &[String],
+        limit: usize,
+        request: Request<T>,
+    ) -> Result<PerTopic<T>, Error> {
+        let names: BTreeSet<&String> = names.iter().collect();
+        let mut answers = PerTopic::new();
+        let mut askable = Vec::new();
+        for name in names {
+            match refuse_name(name) {
+                Some(refusal) => {
+                    answers.insert(name.clone(), Err(refusal));
+                }
+                None => askable.push(name.clone()),
+            }
+        }
+        let timeout = self.connection.timeout();
+        for chunk in chunk::by_weight(askable, limit, |_| 1) {
+            let asked = chunk.clone();
+            let request = move |handle: Handle<'_>, timeout| request(handle, timeout, &asked);
+            let found = self.connection.ask(api, timeout, request).await?;
+            let found = found
+                .into_iter()
+                .map(|(name, found)| (name, found.map_err(TopicError::of)));
+            answers.extend(found);
+            for name in chunk {
+                answers
+                    .entry(name)
+                    .or_insert_with(|| Err(TopicError::left_out()));
+            }
+        }
+        Ok(answers)
+    }
+}
+
+/// A blocking write; the flag asks for a check only.
+type Write<I> = fn(Handle<'_>, Duration, &[I], bool) -> Result<PerName<()>, Failure>;
+
+fn gather<I: Item>(
+    connection: &Arc<Connection>,
+    api: Api,
+    request: Write<I>,
+) -> Gather<Call<I>, Outcomes> {
+    let connection = Arc::clone(connection);
+    Gather::start(move |calls| {
+        let connection = Arc::clone(&connection);
+        writes::serve(calls, move |items: Vec<I>, validate_only| {
+            let connection = Arc::clone(&connection);
+            async move {
+                let send = move |handle: Handle<'_>, timeout| {
+                    request(handle, timeout, &items, validate_only)
+                };
+                connection.ask(api, connection.timeout(), send).await
+            }
+        })
+    })
+}
+
+async fn write<I: Item>(
+    gather: &Gather<Call<I>, Outcomes>,
+    items: &[I],
+    validate_only: bool,
+) -> Outcomes {
+    if items.is_empty() {
+        return Outcomes::new();
+    }
+    let stopping = || TopicError::Timeout("the operator is shutting down".to_owned());
+    let outcomes = gather
+        .ask(Call {
+            items: items.to_vec(),
+            validate_only,
+        })
+        .await;
+    outcomes.unwrap_or_else(|| {
+        items
+            .iter()
+            .map(|item| (item.topic().to_owned(), Err(stopping())))
+            .collect()
+    })
+}
+
+/// What no request can ask about: librdkafka fails the whole request for such a name.
+pub(super) fn refuse_name(name: &str) -> Option<TopicError> {
+    let unusable = name.is_empty() || name.contains('\0');
+    unusable.then(|| TopicError::Rejected {
+        code: "INVALID_TOPIC_EXCEPTION".to_owned(),
+        message: "a topic name has at least one character, and no NUL".to_owned(),
+    })
+}

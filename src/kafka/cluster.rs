@@ -1,0 +1,350 @@
+//! One cluster as many groups share it: one connection, one snapshot, one poller.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::changes::Changes;
+use super::client::Client;
+use super::error::Error;
+use super::gather::Gather;
+use super::health::{Health, Tally};
+use super::interests::{Interest, Interests};
+use super::metrics::Metrics;
+use super::model::Growth;
+use super::poll;
+use super::read::{self, Question, Wanted};
+use super::settings::ConnectionSettings;
+use super::snapshot::{Changed, Reading, Snapshot};
+use crate::plan::View;
+
+/// How clusters are polled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollSettings {
+    /// From the start of one poll to the start of the next; 5 s by default. A poll that takes longer delays
+    /// the next one, none is made up for.
+    pub interval: Duration,
+    /// So many polls in a row must fail before a cluster counts as unreachable; 3 by default, at least 1.
+    pub misses: u32,
+    /// Configs are read with every so many polls; 6 by default, at least 1.
+    pub config_every: u32,
+}
+
+impl Default for PollSettings {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(5),
+            misses: 3,
+            config_every: 6,
+        }
+    }
+}
+
+/// How long a change of our own may stay invisible before a reading without it is believed.
+const VISIBLE_WITHIN: Duration = Duration::from_secs(30);
+/// How long a fresh reading waits for such a change to show.
+const REREAD_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the poller, fresh readings and the groups' questions share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) client: Client,
+    pub(super) settings: PollSettings,
+    /// Tells the poller that there is something to read before the next poll.
+    pub(super) wake: Notify,
+    pub(super) seed: u64,
+    metrics: Arc<Metrics>,
+    changes: Arc<Changes>,
+    stamps: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) interests: Interests,
+    pub(super) snapshot: Snapshot,
+    pub(super) tally: Tally,
+    /// How many polls were started.
+    pub(super) polls: u64,
+    /// When the last answered poll was started; at first, when the cluster was first asked for.
+    read_at: Instant,
+}
+
+/// One Kafka cluster, shared by all groups on it. Dropping it ends its poller.
+#[derive(Debug)]
+pub struct Cluster {
+    shared: Arc<Shared>,
+    poller: JoinHandle<()>,
+    rereads: Gather<Question, Result<View, Error>>,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.poller.abort();
+    }
+}
+
+impl Cluster {
+    /// Connects and starts polling; must be called in a Tokio runtime.
+    pub(super) fn start(
+        connection: &ConnectionSettings,
+        settings: PollSettings,
+        metrics: Arc<Metrics>,
+        changes: Arc<Changes>,
+    ) -> Result<Self, Error> {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        (connection, std::process::id()).hash(&mut hasher);
+        let shared = Arc::new(Shared {
+            client: Client::connect(connection, Arc::clone(&metrics))?,
+            wake: Notify::new(),
+            seed: hasher.finish(),
+            metrics,
+            changes,
+            stamps: AtomicU64::new(0),
+            state: Mutex::new(State {
+                interests: Interests::default(),
+                snapshot: Snapshot::new(settings.interval / 2),
+                tally: Tally::new(settings.misses),
+                polls: 0,
+                read_at: Instant::now(),
+            }),
+            settings,
+        });
+        let poller = tokio::spawn(poll::run(Arc::clone(&shared)));
+        let reader = Arc::clone(&shared);
+        let rereads = Gather::start(move |questions| reread(Arc::clone(&reader), questions));
+        Ok(Self {
+            shared,
+            poller,
+            rereads,
+        })
+    }
+
+    /// Says what a group wants to know from now on. Cheap when nothing changed; what is new is read at once,
+    /// not with the next poll.
+    pub fn set_interest(&self, group: &str, interest: Interest) {
+        let mut state = self.shared.lock();
+        let Some(orphans) = state.interests.set(group, interest) else {
+            return;
+        };
+        state.snapshot.forget(&orphans);
+        drop(state);
+        self.shared.wake.notify_one();
+    }
+
+    /// Drops what a group wanted to know.
+    pub(super) fn drop_interest(&self, group: &str) {
+        let mut state = self.shared.lock();
+        let orphans = state.interests.remove(group);
+        state.snapshot.forget(&orphans);
+    }
+
+    /// Whether no group wants to know anything.
+    pub(super) fn is_idle(&self) -> bool {
+        self.shared.lock().interests.is_empty()
+    }
+
+    /// A group's topics as last read. `None` until the cluster's id, all topics of the group and the configs
+    /// that it wants were read at least once.
+    pub fn view(&self, group: &str) -> Option<View> {
+        let state = self.shared.lock();
+        let interest = state.interests.get(group)?;
+        state.snapshot.view(&interest.topics, &interest.configs)
+    }
+
+    /// How the cluster answers.
+    pub fn health(&self) -> Health {
+        self.shared.lock().tally.health()
+    }
+
+    /// The connection, for writes and for readings that do not belong to the snapshot.
+    pub fn client(&self) -> &Client {
+        &self.shared.client
+    }
+
+    /// Reads topics anew, past the snapshot and into it, and returns their views: to be called right before
+    /// a growth and after writes. Waits up to 5 s for announced changes of our own to show
+    /// ([`Cluster::expect_topics`], [`Cluster::expect_growth`]); a topic that still does not show is as it
+    /// was before, or not in the view at all.
+    ///
+    /// As in the snapshot, the first miss of a topic that existed keeps its last state, with `misses` at 1.
+    pub async fn reread(
+        &self,
+        topics: &[String],
+        with_offsets: bool,
+        with_configs: bool,
+    ) -> Result<View, Error> {
+        let asked: BTreeSet<String> = topics.iter().cloned().collect();
+        let ask = |topics: BTreeSet<String>| async {
+            let question = Question {
+                topics,
+                with_offsets,
+                with_configs,
+            };
+            let stopping = || Err(Error::Timeout("the operator is shutting down".to_owned()));
+            self.rereads.ask(question).await.unwrap_or_else(stopping)
+        };
+        let patience = Instant::now() + REREAD_PATIENCE;
+        let mut pause = Duration::from_millis(20);
+        let mut view = ask(asked.clone()).await?;
+        loop {
+            let now = Instant::now();
+            let mut awaited = asked.clone();
+            {
+                let state = self.shared.lock();
+                awaited.retain(|topic| state.snapshot.is_awaited(topic, now));
+            }
+            if awaited.is_empty() || now >= patience {
+                return Ok(view);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(500));
+            let again = ask(awaited).await?;
+            if again.cluster_id == view.cluster_id {
+                view.topics.extend(again.topics);
+            } else {
+                view = ask(asked.clone()).await?;
+            }
+        }
+    }
+
+    /// Says that topics were just created by us. Until a reading shows them, or for 30 s, a reading without
+    /// them counts as nothing: brokers learn of a change one after the other.
+    pub fn expect_topics(&self, topics: &[String]) {
+        self.expect(topics.iter().map(|topic| (topic.as_str(), 0)));
+    }
+
+    /// Says that topics were just grown by us, so that the new count is looked for at once.
+    pub fn expect_growth(&self, growths: &[Growth]) {
+        self.expect(
+            growths
+                .iter()
+                .map(|growth| (growth.topic.as_str(), growth.to)),
+        );
+    }
+
+    fn expect<'a>(&self, changes: impl Iterator<Item = (&'a str, i32)>) {
+        let until = Instant::now() + VISIBLE_WITHIN;
+        let mut state = self.shared.lock();
+        for (topic, partitions) in changes {
+            if state.interests.names(topic) {
+                state.snapshot.expect(topic, partitions, until);
+            }
+        }
+        drop(state);
+        self.shared.wake.notify_one();
+    }
+
+    /// How long ago the last answered poll was started.
+    pub fn snapshot_age(&self) -> Duration {
+        self.shared.lock().read_at.elapsed()
+    }
+
+    /// How many polls were started.
+    pub fn polls(&self) -> u64 {
+        self.shared.lock().polls
+    }
+}
+
+/// Answers questions for a fresh reading with one.
+async fn reread(shared: Arc<Shared>, questions: Vec<Question>) -> Vec<Result<View, Error>> {
+    let wanted = Wanted::fresh(&questions);
+    let reading = read::read(&shared, &wanted).await;
+    let view = reading.map(|reading| shared.merge(reading, wanted.topics()));
+    let part = |question: Question| {
+        let view = view.as_ref().map_err(Clone::clone)?;
+        let topics = question.topics.into_iter();
+        let topics = topics.filter_map(|topic| {
+            let view = view.topics.get(&topic)?.clone();
+            Some((topic, view))
+        });
+        Ok(View {
+            cluster_id: view.cluster_id.clone(),
+            topics: topics.collect(),
+        })
+    };
+    questions.into_iter().map(part).collect()
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stamp of a reading that starts now.
+    pub(super) fn stamp(&self) -> u64 {
+        self.stamps.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Takes in a reading, announces what it changed, and returns the views of some topics.
+    pub(super) fn merge(&self, reading: Reading, topics: &BTreeSet<String>) -> View {
+        let mut state = self.lock();
+        let verdict = state.tally.verdict();
+        state.tally.answered();
+        let healed = state.tally.verdict() != verdict;
+        let cluster_id = reading.cluster_id.clone();
+        let named: Vec<String> = reading.topics.keys().cloned().collect();
+        let changed = state.snapshot.merge(reading);
+        let view = View {
+            cluster_id: state.snapshot.cluster_id().cloned().unwrap_or(cluster_id),
+            topics: state.snapshot.views(topics),
+        };
+        // A fresh reading may name topics that no group does (any more).
+        let orphans: Vec<String> = named
+            .into_iter()
+            .filter(|topic| !state.interests.names(topic))
+            .collect();
+        state.snapshot.forget(&orphans);
+        self.changes.announce(state.touched(&changed, healed));
+        view
+    }
+
+    /// Takes in the outcome of a poll that started at `start`.
+    pub(super) fn polled(&self, start: Instant, outcome: Result<Reading, Error>) {
+        self.metrics.poll(&outcome);
+        match outcome {
+            Ok(reading) => {
+                self.merge(reading, &BTreeSet::new());
+                self.lock().read_at = start;
+            }
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Takes in that the cluster did not answer.
+    pub(super) fn failed(&self, error: Error) {
+        tracing::debug!(%error, "a Kafka cluster did not answer");
+        let mut state = self.lock();
+        let verdict = state.tally.verdict();
+        state.tally.failed(error);
+        let turned = state.tally.verdict() != verdict;
+        self.changes
+            .announce(state.touched(&Changed::default(), turned));
+    }
+}
+
+impl State {
+    /// What must be read before the next poll.
+    pub(super) fn unread(&self, now: Instant) -> BTreeSet<String> {
+        let unread = |topic: &&String| {
+            self.snapshot
+                .is_unread(topic, self.interests.wants_config(topic))
+                || self.snapshot.is_awaited(topic, now)
+        };
+        self.interests.topics().filter(unread).cloned().collect()
+    }
+
+    /// The groups whose part of the snapshot, or whose view of the cluster, changed.
+    fn touched(&self, changed: &Changed, all: bool) -> BTreeSet<String> {
+        if all || changed.cluster {
+            self.interests.groups()
+        } else {
+            self.interests.groups_of(&changed.topics)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The connection to one cluster: librdkafka's handle, the thread that serves it, and how a blocking request
+//! becomes an async one.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use tokio::sync::Semaphore;
+
+use super::context::Context;
+use super::error::Error;
+use super::ffi::{Failure, Handle};
+use super::metrics::{Api, Metrics};
+use super::settings::ConnectionSettings;
+
+/// Requests of one connection under way at once. Each waits on a thread of Tokio's blocking pool (512), so
+/// that a hundred silent clusters leave room for the others.
+const CONCURRENT: usize = 4;
+/// How long the polling thread sleeps at most before it looks whether the connection is still used.
+const POLL: Duration = Duration::from_millis(500);
+/// Sent to the brokers with each request; shows in their logs and quotas.
+const CLIENT_ID: &str = "copartition-operator";
+/// How old the library's knowledge of leaders and partition counts may get; only `ListOffsets` uses it. With
+/// the default of 15 minutes it would not know new partitions for as long.
+pub(super) const CACHE_AGE: Duration = Duration::from_millis(100);
+
+/// The connection to one cluster.
+///
+/// The handle is a consumer without a group: unlike a producer or admin handle, it never makes a broker
+/// create a topic by asking about it.
+pub(super) struct Connection {
+    consumer: Arc<BaseConsumer<Context>>,
+    permits: Arc<Semaphore>,
+    timeout: Duration,
+    metrics: Arc<Metrics>,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection")
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    pub(super) fn open(
+        settings: &ConnectionSettings,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, Error> {
+        let settings = settings.normalised();
+        if settings.bootstrap_servers.is_empty() {
+            return Err(unusable("no bootstrap server is given"));
+        }
+        let consumer: BaseConsumer<Context> = config(&settings)
+            .create_with_context(Context::default())
+            .map_err(|error| unusable(&error.to_string()))?;
+        let consumer = Arc::new(consumer);
+        let polled = Arc::clone(&consumer);
+        std::thread::Builder::new()
+            .name("kafka-poll".to_owned())
+            .spawn(move || poll(&polled))
+            .map_err(|error| unusable(&format!("no thread to poll: {error}")))?;
+        Ok(Self {
+            consumer,
+            permits: Arc::new(Semaphore::new(CONCURRENT)),
+            timeout: settings.request_timeout,
+            metrics,
+        })
+    }
+
+    /// How long one request may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Runs one blocking request on Tokio's blocking pool. A caller that gives up does not end the request.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        api: Api,
+        timeout: Duration,
+        request: impl FnOnce(Handle<'_>, Duration) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Error> {
+        let result = self.ask_uncounted(timeout, request).await;
+        self.metrics.request(api, &result);
+        result
+    }
+
+    async fn ask_uncounted<T: Send + 'static>(
+        &self,
+        timeout: Duration,
+        request: impl FnOnce(Handle<'_>, Duration) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Error> {
+        let start = Instant::now();
+        let permit = Arc::clone(&self.permits).acquire_owned();
+        let Ok(Ok(permit)) = tokio::time::timeout(timeout, permit).await else {
+            let busy = "earlier requests are still waiting for an answer";
+            return Err(Error::Timeout(busy.to_owned()));
+        };
+        let timeout = timeout
+            .saturating_sub(start.elapsed())
+            .max(Duration::from_millis(1));
+        let consumer = Arc::clone(&self.consumer);
+        let answer = tokio::task::spawn_blocking(move || {
+            // The permit goes with the request, so that an abandoned one still counts.
+            let _permit = permit;
+            let answer = request(Handle::of(&consumer), timeout);
+            (answer, consumer.context().trouble())
+        })
+        .await;
+        match answer {
+            Ok((Ok(answer), _)) => {
+                self.consumer.context().answered();
+                Ok(answer)
+            }
+            Ok((Err(failure), trouble)) => Err(Error::of(failure, trouble)),
+            Err(stopped) => Err(Error::Timeout(format!(
+                "the request was abandoned: {stopped}"
+            ))),
+        }
+    }
+}
+
+fn unusable(message: &str) -> Error {
+    Error::Rejected {
+        code: "_INVALID_ARG".to_owned(),
+        message: message.to_owned(),
+    }
+}
+
+/// Serves the handle's main queue until nobody but this thread holds it. Errors reach the context only
+/// through this, and an unpolled queue grows for ever. This thread is always the last holder, so it is here
+/// that the handle is destroyed, which waits for its broker threads.
+fn poll(consumer: &Arc<BaseConsumer<Context>>) {
+    while Arc::strong_count(consumer) > 1 {
+        // Nothing is subscribed to: whatever comes out was already told to the context.
+        let _ = consumer.poll(POLL);
+    }
+}
+
+fn config(settings: &ConnectionSettings) -> ClientConfig {
+    let milliseconds = |duration: Duration| duration.as_millis().to_string();
+    let mut config = ClientConfig::new();
+    config
+        .set_log_level(RDKafkaLogLevel::Warning)
+        .set("bootstrap.servers", settings.bootstrap_servers.join(","))
+        .set("client.id", CLIENT_ID)
+        .set("allow.auto.create.topics", "false")
+        .set("socket.timeout.ms", milliseconds(settings.request_timeout))
+        // Less than the request may take, so that a request can tell why it failed. The library's least is 1 s.
+        .set(
+            "socket.connection.setup.timeout.ms",
+            milliseconds((settings.request_timeout / 2).max(Duration::from_secs(1))),
+        )
+        // Look for a broker that came back every two seconds, not every ten.
+        .set("reconnect.backoff.max.ms", "2000")
+        .set("metadata.max.age.ms", milliseconds(CACHE_AGE));
+    config
+}

@@ -1,0 +1,342 @@
+//! Requests that only read.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char};
+use std::time::Duration;
+
+use super::super::model::TopicDescription;
+use super::{Event, Failure, Handle, Op, Options, PerName, ask, c_string, items, plain, sys, text};
+
+/// A topic's config resources of one request, freed when dropped.
+pub(super) struct Resources(pub(super) Vec<*mut sys::rd_kafka_ConfigResource_t>);
+
+impl Resources {
+    /// Adds an empty resource for a topic and returns it.
+    pub(super) fn add(
+        &mut self,
+        topic: &str,
+    ) -> Result<*mut sys::rd_kafka_ConfigResource_t, Failure> {
+        let name = c_string(topic)?;
+        // SAFETY: a valid string, which is copied.
+        let resource = unsafe {
+            sys::rd_kafka_ConfigResource_new(
+                sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_TOPIC,
+                name.as_ptr(),
+            )
+        };
+        if resource.is_null() {
+            return Err(Failure::invalid("no resource of this name"));
+        }
+        self.0.push(resource);
+        Ok(resource)
+    }
+}
+
+impl Drop for Resources {
+    fn drop(&mut self) {
+        for resource in &self.0 {
+            // SAFETY: created by rd_kafka_ConfigResource_new, destroyed once; requests keep copies.
+            unsafe { sys::rd_kafka_ConfigResource_destroy(*resource) }
+        }
+    }
+}
+
+/// The id of the cluster that answers.
+pub(in super::super) fn describe_cluster(
+    handle: Handle<'_>,
+    timeout: Duration,
+) -> Result<String, Failure> {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, timeout)?;
+    let event = ask(handle, &options, timeout, |client, options, queue| {
+        // SAFETY: all three are live.
+        unsafe { sys::rd_kafka_DescribeCluster(client, options, queue) }
+    })?;
+    // SAFETY: a live event; the result and its string point into it, null results are checked, and the
+    // string is copied.
+    let id = unsafe {
+        let result = sys::rd_kafka_event_DescribeCluster_result(event.0.as_ptr());
+        if result.is_null() {
+            return Err(Failure::bad_answer("not an answer to DescribeCluster"));
+        }
+        text(sys::rd_kafka_DescribeCluster_result_cluster_id(result))
+    };
+    id.filter(|id| !id.is_empty())
+        .ok_or_else(|| Failure::bad_answer("the broker names no cluster id"))
+}
+
+/// Describes topics; the names must be distinct and not empty. Never creates one.
+pub(in super::super) fn describe_topics(
+    handle: Handle<'_>,
+    timeout: Duration,
+    names: &[String],
+) -> Result<PerName<TopicDescription>, Failure> {
+    struct Collection(*mut sys::rd_kafka_TopicCollection_t);
+    impl Drop for Collection {
+        fn drop(&mut self) {
+            // SAFETY: created by rd_kafka_TopicCollection_of_topic_names, destroyed once.
+            unsafe { sys::rd_kafka_TopicCollection_destroy(self.0) }
+        }
+    }
+    let strings = names
+        .iter()
+        .map(|name| c_string(name))
+        .collect::<Result<Vec<CString>, _>>()?;
+    let mut pointers: Vec<*const c_char> = strings.iter().map(|name| name.as_ptr()).collect();
+    // SAFETY: an array of as many valid strings, which are copied.
+    let collection = Collection(unsafe {
+        sys::rd_kafka_TopicCollection_of_topic_names(pointers.as_mut_ptr(), pointers.len())
+    });
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, timeout)?;
+    let event = ask(handle, &options, timeout, |client, options, queue| {
+        // SAFETY: all four are live; the names are copied.
+        unsafe { sys::rd_kafka_DescribeTopics(client, collection.0, options, queue) }
+    })?;
+    // SAFETY: a live event of this type (a null result is checked); the array and what it points to live in
+    // it, and `description` copies all that it reads. An element can be null: the library puts answers at
+    // the places of the questions, and a broker may leave one out.
+    unsafe {
+        let result = sys::rd_kafka_event_DescribeTopics_result(event.0.as_ptr());
+        if result.is_null() {
+            return Err(Failure::bad_answer("not an answer to DescribeTopics"));
+        }
+        let mut count = 0;
+        let topics = sys::rd_kafka_DescribeTopics_result_topics(result, &raw mut count);
+        let topics = items(topics, count).iter().filter(|topic| !topic.is_null());
+        Ok(topics.filter_map(|topic| description(*topic)).collect())
+    }
+}
+
+/// # Safety
+/// `topic` points into a live event.
+unsafe fn description(
+    topic: *const sys::rd_kafka_TopicDescription_t,
+) -> Option<(String, Result<TopicDescription, Failure>)> {
+    // SAFETY: the caller's promise; all strings are copied, a null error means no error, and the partition
+    // array has `count` elements, which are never null.
+    unsafe {
+        let name = text(sys::rd_kafka_TopicDescription_name(topic))?;
+        let error = sys::rd_kafka_TopicDescription_error(topic);
+        if !error.is_null()
+            && let Some(failure) = Failure::from_code(
+                plain::rd_kafka_error_code(error),
+                text(sys::rd_kafka_error_string(error)),
+            )
+        {
+            return Some((name, Err(failure)));
+        }
+        let mut count = 0;
+        let partitions = sys::rd_kafka_TopicDescription_partitions(topic, &raw mut count);
+        let partitions = items(partitions, count);
+        let leaderless = partitions
+            .iter()
+            .filter(|partition| sys::rd_kafka_TopicPartitionInfo_leader(**partition).is_null())
+            .count();
+        let first = partitions
+            .iter()
+            .find(|partition| sys::rd_kafka_TopicPartitionInfo_partition(**partition) == 0);
+        let mut replicas = 0;
+        if let Some(first) = first {
+            sys::rd_kafka_TopicPartitionInfo_replicas(*first, &raw mut replicas);
+        }
+        let id = sys::rd_kafka_TopicDescription_topic_id(topic);
+        let description = TopicDescription {
+            id: topic_id(
+                sys::rd_kafka_Uuid_most_significant_bits(id),
+                sys::rd_kafka_Uuid_least_significant_bits(id),
+            ),
+            partitions: i32::try_from(count).unwrap_or(i32::MAX),
+            replication_factor: i16::try_from(replicas).unwrap_or(i16::MAX),
+            leaderless,
+        };
+        Some((name, Ok(description)))
+    }
+}
+
+/// A topic id as Kafka prints it: URL-safe base64 without padding. (librdkafka prints the alphabet with `+`
+/// and `/`, and nothing at all when built without TLS.)
+fn topic_id(most: i64, least: i64) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let bits = (u128::from(most.cast_unsigned()) << 64) | u128::from(least.cast_unsigned());
+    // 128 bits are 21 digits of 6 bits and one of 2, which stands at the left of its digit.
+    (0..22)
+        .map(|digit| {
+            let value = if digit < 21 {
+                bits >> (122 - 6 * digit)
+            } else {
+                bits << 4
+            };
+            char::from(ALPHABET[(value & 63) as usize])
+        })
+        .collect()
+}
+
+/// One partition's end offset.
+pub(in super::super) type EndOffset = (String, i32, Result<i64, Failure>);
+
+/// The end offsets (high watermarks) of partitions, which must be distinct.
+pub(in super::super) fn list_latest_offsets(
+    handle: Handle<'_>,
+    timeout: Duration,
+    partitions: &[(String, i32)],
+) -> Result<Vec<EndOffset>, Failure> {
+    struct List(*mut sys::rd_kafka_topic_partition_list_t);
+    impl Drop for List {
+        fn drop(&mut self) {
+            // SAFETY: created by rd_kafka_topic_partition_list_new, destroyed once.
+            unsafe { sys::rd_kafka_topic_partition_list_destroy(self.0) }
+        }
+    }
+    let size =
+        i32::try_from(partitions.len()).map_err(|_| Failure::invalid("too many partitions"))?;
+    // SAFETY: any size is fine.
+    let list = List(unsafe { sys::rd_kafka_topic_partition_list_new(size) });
+    for (topic, partition) in partitions {
+        let topic = c_string(topic)?;
+        // SAFETY: a live list and a valid string, which is copied; the element that comes back lives in the
+        // list, and its offset field carries the question ("latest").
+        unsafe {
+            let element =
+                sys::rd_kafka_topic_partition_list_add(list.0, topic.as_ptr(), *partition);
+            (*element).offset = sys::rd_kafka_OffsetSpec_t::RD_KAFKA_OFFSET_SPEC_LATEST as i64;
+        }
+    }
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_LISTOFFSETS, timeout)?;
+    let event = ask(handle, &options, timeout, |client, options, queue| {
+        // SAFETY: all four are live; the list is copied.
+        unsafe { sys::rd_kafka_ListOffsets(client, list.0, options, queue) }
+    })?;
+    offsets(&event)
+}
+
+fn offsets(event: &Event) -> Result<Vec<EndOffset>, Failure> {
+    // SAFETY: a live event of this type (a null result is checked). The array and what it points to live in
+    // it and are copied. The error field is read as an integer, since its enum type may lack the value.
+    unsafe {
+        let result = sys::rd_kafka_event_ListOffsets_result(event.0.as_ptr());
+        if result.is_null() {
+            return Err(Failure::bad_answer("not an answer to ListOffsets"));
+        }
+        let mut count = 0;
+        let infos = sys::rd_kafka_ListOffsets_result_infos(result, &raw mut count);
+        let mut offsets = Vec::with_capacity(count);
+        for info in items(infos, count).iter().filter(|info| !info.is_null()) {
+            let element = sys::rd_kafka_ListOffsetsResultInfo_topic_partition(*info);
+            let Some(topic) = text((*element).topic) else {
+                continue;
+            };
+            let code = (&raw const (*element).err).cast::<i32>().read();
+            let offset = (*element).offset;
+            let end = match Failure::from_code(code, None) {
+                Some(failure) => Err(failure),
+                // When one leader does not answer, librdkafka leaves its partitions without an error and
+                // with its "invalid" offset of -1001.
+                None if offset < 0 => Err(Failure::new(super::code::TIMED_OUT, None)),
+                None => Ok(offset),
+            };
+            offsets.push((topic, (*element).partition, end));
+        }
+        Ok(offsets)
+    }
+}
+
+/// The effective configs of topics, without values that the broker hides.
+pub(in super::super) fn describe_configs(
+    handle: Handle<'_>,
+    timeout: Duration,
+    names: &[String],
+) -> Result<PerName<BTreeMap<String, String>>, Failure> {
+    let mut resources = Resources(Vec::with_capacity(names.len()));
+    for name in names {
+        resources.add(name)?;
+    }
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout)?;
+    let event = ask(handle, &options, timeout, |client, options, queue| {
+        // SAFETY: all are live; the resources are copied.
+        unsafe {
+            sys::rd_kafka_DescribeConfigs(
+                client,
+                resources.0.as_mut_ptr(),
+                resources.0.len(),
+                options,
+                queue,
+            );
+        }
+    })?;
+    // SAFETY: a live event of this type (a null result is checked); `resource_outcome` and `entries` copy all
+    // they read from it.
+    unsafe {
+        let result = sys::rd_kafka_event_DescribeConfigs_result(event.0.as_ptr());
+        if result.is_null() {
+            return Err(Failure::bad_answer("not an answer to DescribeConfigs"));
+        }
+        let mut count = 0;
+        let found = sys::rd_kafka_DescribeConfigs_result_resources(result, &raw mut count);
+        let found = items(found, count)
+            .iter()
+            .filter(|resource| !resource.is_null());
+        Ok(found
+            .filter_map(|resource| {
+                let (name, outcome) = resource_outcome(*resource)?;
+                Some((name, outcome.and_then(|()| entries(*resource))))
+            })
+            .collect())
+    }
+}
+
+/// A resource's name and error.
+///
+/// # Safety
+/// `resource` points into a live event.
+pub(super) unsafe fn resource_outcome(
+    resource: *const sys::rd_kafka_ConfigResource_t,
+) -> Option<(String, Result<(), Failure>)> {
+    // SAFETY: the caller's promise; strings are copied.
+    unsafe {
+        let name = text(sys::rd_kafka_ConfigResource_name(resource))?;
+        let failure = Failure::from_code(
+            plain::rd_kafka_ConfigResource_error(resource),
+            text(sys::rd_kafka_ConfigResource_error_string(resource)),
+        );
+        Some((name, failure.map_or(Ok(()), Err)))
+    }
+}
+
+/// # Safety
+/// `resource` points into a live event.
+unsafe fn entries(
+    resource: *const sys::rd_kafka_ConfigResource_t,
+) -> Result<BTreeMap<String, String>, Failure> {
+    // SAFETY: the caller's promise; strings are copied, a null value (hidden by the broker) is skipped.
+    let entries: BTreeMap<String, String> = unsafe {
+        let mut count = 0;
+        let entries = sys::rd_kafka_ConfigResource_configs(resource, &raw mut count);
+        items(entries, count)
+            .iter()
+            .filter_map(|entry| {
+                let name = text(sys::rd_kafka_ConfigEntry_name(*entry))?;
+                Some((name, text(sys::rd_kafka_ConfigEntry_value(*entry))?))
+            })
+            .collect()
+    };
+    if entries.is_empty() {
+        return Err(Failure::bad_answer("the broker sent no config entries"));
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::topic_id;
+
+    #[test]
+    fn topic_ids_are_printed_as_kafka_prints_them() {
+        assert_eq!(topic_id(0, 0), "AAAAAAAAAAAAAAAAAAAAAA");
+        // Kafka's Uuid.METADATA_TOPIC_ID (0, 1).
+        assert_eq!(topic_id(0, 1), "AAAAAAAAAAAAAAAAAAAAAQ");
+        assert_eq!(topic_id(-1, -1), "_____________________w");
+        assert_eq!(
+            topic_id(-0x0400_0000_0000_0001, 0x3e),
+            "-_________8AAAAAAAAAPg"
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! When a cluster counts as out of reach, and when to try again.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use super::error::Error;
+
+/// How a cluster answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// False once several polls in a row failed ([`PollSettings::misses`](super::PollSettings)), whether or
+    /// not the cluster ever answered before. One answer makes it true again.
+    pub reachable: bool,
+    /// Why the last poll failed; `None` when it was answered.
+    pub error: Option<Error>,
+    /// No answer yet, and not yet given up.
+    pub pending: bool,
+}
+
+/// The longest pause between two tries.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+
+/// Counts polls that failed.
+#[derive(Debug)]
+pub(super) struct Tally {
+    misses: u32,
+    failures: u32,
+    answered: bool,
+    error: Option<Error>,
+}
+
+/// The part of [`Health`] that groups are told of when it changes: neither a single failed poll nor the text
+/// of an error is a verdict.
+pub(super) type Verdict = (bool, bool, Option<&'static str>);
+
+impl Tally {
+    pub(super) fn new(misses: u32) -> Self {
+        Self {
+            misses: misses.max(1),
+            failures: 0,
+            answered: false,
+            error: None,
+        }
+    }
+
+    pub(super) fn answered(&mut self) {
+        (self.failures, self.answered, self.error) = (0, true, None);
+    }
+
+    pub(super) fn failed(&mut self, error: Error) {
+        self.failures = self.failures.saturating_add(1);
+        self.error = Some(error);
+    }
+
+    pub(super) fn is_failing(&self) -> bool {
+        self.failures > 0
+    }
+
+    pub(super) fn health(&self) -> Health {
+        let reachable = self.failures < self.misses;
+        Health {
+            reachable,
+            error: self.error.clone(),
+            pending: !self.answered && reachable,
+        }
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        let Health {
+            reachable,
+            error,
+            pending,
+        } = self.health();
+        (
+            reachable,
+            pending,
+            error.filter(|_| !reachable).map(|error| error.kind()),
+        )
+    }
+
+    /// The pause between the starts of two polls: the interval, and once the cluster is given up twice the
+    /// one before, up to 30 s, less up to a tenth, so that operators do not knock in step.
+    pub(super) fn pause(&self, interval: Duration, seed: impl Hash) -> Duration {
+        let Some(beyond) = self.failures.checked_sub(self.misses) else {
+            return interval;
+        };
+        let doubled = interval.saturating_mul(2_u32.saturating_pow(beyond.min(16) + 1));
+        let pause = doubled.min(LONGEST_BACKOFF).max(interval);
+        let mut hasher = DefaultHasher::new();
+        (seed, self.failures).hash(&mut hasher);
+        let percent = u32::try_from(hasher.finish() % 10).unwrap_or(0);
+        pause * (100 - percent) / 100
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error() -> Error {
+        Error::Unreachable("refused".to_owned())
+    }
+
+    #[test]
+    fn one_failed_poll_is_no_verdict() {
+        let mut tally = Tally::new(3);
+        assert_eq!(
+            tally.health(),
+            Health {
+                reachable: true,
+                error: None,
+                pending: true
+            }
+        );
+        tally.answered();
+        let fine = tally.verdict();
+        tally.failed(error());
+        tally.failed(error());
+        assert_eq!(tally.verdict(), fine);
+        assert_eq!(tally.health().error, Some(error()));
+        tally.failed(error());
+        assert_eq!(tally.verdict(), (false, false, Some("Unreachable")));
+        tally.answered();
+        assert_eq!(tally.verdict(), fine);
+        assert_eq!(tally.health().error, None);
+    }
+
+    #[test]
+    fn a_cluster_that_never_answers_is_given_up_too() {
+        let mut tally = Tally::new(2);
+        tally.failed(error());
+        assert!(tally.health().pending && tally.health().reachable);
+        tally.failed(error());
+        assert!(!tally.health().pending && !tally.health().reachable);
+    }
+
+    #[test]
+    fn the_pause_grows_to_half_a_minute() {
+        let interval = Duration::from_secs(5);
+        let mut tally = Tally::new(3);
+        let mut pauses = Vec::new();
+        for _ in 0..40 {
+            tally.failed(error());
+            pauses.push(tally.pause(interval, "seed"));
+        }
+        assert_eq!(pauses[..2], [interval, interval]);
+        let near = |pause: Duration, secs| {
+            pause <= Duration::from_secs(secs) && pause * 10 > Duration::from_secs(secs * 9)
+        };
+        assert!(near(pauses[2], 10) && near(pauses[3], 20));
+        assert!(
+            pauses[4..].iter().all(|pause| near(*pause, 30)),
+            "{pauses:?}"
+        );
+        let slow = Duration::from_secs(60);
+        assert!(near(tally.pause(slow, "seed"), 60));
+    }
+}

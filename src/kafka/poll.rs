@@ -1,0 +1,81 @@
+//! The poller of one cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::cluster::Shared;
+use super::read::{self, Wanted};
+
+/// How long to wait for more after something new is to be read, so that many groups make few requests.
+const LINGER: Duration = Duration::from_millis(20);
+/// The longest pause between two looks for a change of our own that does not show.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Polls until the task is ended.
+pub(super) async fn run(shared: Arc<Shared>) {
+    let mut next_poll = Instant::now();
+    let mut next_fill: Option<Instant> = None;
+    let mut pause = LINGER;
+    loop {
+        let wake_at = next_fill.map_or(next_poll, |fill| fill.min(next_poll));
+        tokio::select! {
+            () = tokio::time::sleep_until(wake_at.into()) => {}
+            () = shared.wake.notified() => {
+                pause = LINGER;
+                next_fill = Some(Instant::now() + LINGER);
+                continue;
+            }
+        }
+        let now = Instant::now();
+        if now >= next_poll {
+            poll(&shared, now).await;
+            next_poll = now
+                + shared
+                    .lock()
+                    .tally
+                    .pause(shared.settings.interval, shared.seed);
+        } else {
+            fill(&shared, now).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let more = !shared.lock().unread(Instant::now()).is_empty();
+        next_fill = more.then(|| Instant::now() + pause);
+    }
+}
+
+/// Reads all that the groups name.
+async fn poll(shared: &Shared, now: Instant) {
+    let topics = {
+        let mut state = shared.lock();
+        if state.interests.is_empty() {
+            return;
+        }
+        state.polls += 1;
+        state.interests.topics().cloned().collect()
+    };
+    let outcome = read::read(shared, &Wanted::due(topics)).await;
+    shared.polled(now, outcome);
+}
+
+/// Reads what was never read, and what we changed ourselves and do not see yet. A cluster that does not answer
+/// is left to the polls, which pause.
+async fn fill(shared: &Shared, now: Instant) {
+    let topics: BTreeSet<String> = {
+        let state = shared.lock();
+        if state.tally.is_failing() {
+            BTreeSet::new()
+        } else {
+            state.unread(now)
+        }
+    };
+    if topics.is_empty() {
+        return;
+    }
+    match read::read(shared, &Wanted::due(topics)).await {
+        Ok(reading) => {
+            shared.merge(reading, &BTreeSet::new());
+        }
+        Err(error) => shared.failed(error),
+    }
+}

@@ -1,0 +1,369 @@
+//! The last reading of every named topic of one cluster, and how a new reading changes it. Pure: time comes in
+//! with the readings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use super::model::TopicDescription;
+use crate::plan::{Records, TopicId, TopicReading, TopicState, TopicView, View};
+
+/// What one reading tells of a config.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ConfigSeen {
+    /// It was not asked for.
+    NotAsked,
+    /// All effective values.
+    Read(BTreeMap<String, String>),
+    /// The broker will not tell.
+    Unreadable,
+    /// No usable answer this time; what was read before still stands.
+    Failed,
+}
+
+/// What one reading tells of a topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Present {
+        description: TopicDescription,
+        /// `None`: not asked for.
+        records: Option<Records>,
+        config: ConfigSeen,
+    },
+    Missing,
+    NotAuthorized,
+    Failed(String),
+}
+
+/// One reading of some topics.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    /// Counts up with the start of each reading: what started earlier is older, whenever it ends.
+    pub(super) stamp: u64,
+    /// The number of the poll during which it was made.
+    pub(super) poll: u64,
+    /// When it was made.
+    pub(super) at: Instant,
+    pub(super) cluster_id: String,
+    pub(super) topics: BTreeMap<String, Seen>,
+}
+
+/// What a merged reading changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// Another cluster than before answers: everything changed.
+    pub(super) cluster: bool,
+    /// Topics whose view changed.
+    pub(super) topics: BTreeSet<String>,
+}
+
+/// A change of our own that readings may not show yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Expected {
+    until: Instant,
+    /// At least so many partitions.
+    partitions: i32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    view: Option<TopicView>,
+    stamp: u64,
+    /// When a miss was last counted.
+    missed_at: Option<Instant>,
+    /// The id under which the topic is known to hold records. End offsets never fall, so this is for ever.
+    holds_records: Option<TopicId>,
+    /// The poll in which offsets were last read for the present id.
+    offsets_read: Option<u64>,
+    /// The poll in which the config was last asked for, for the present id.
+    config_read: Option<u64>,
+    expected: Option<Expected>,
+}
+
+/// The last reading of every named topic of one cluster.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    cluster_id: Option<String>,
+    cluster_stamp: u64,
+    topics: BTreeMap<String, Entry>,
+    /// Two misses count as two only if so far apart: two brokers that lag behind the same change must not
+    /// make a topic missing.
+    miss_gap: std::time::Duration,
+}
+
+impl Snapshot {
+    pub(super) fn new(miss_gap: std::time::Duration) -> Self {
+        Self {
+            cluster_id: None,
+            cluster_stamp: 0,
+            topics: BTreeMap::new(),
+            miss_gap,
+        }
+    }
+
+    /// Takes in a reading. Parts that are older than what is known already are ignored.
+    pub(super) fn merge(&mut self, reading: Reading) -> Changed {
+        let mut changed = Changed::default();
+        if self.cluster_id.as_ref() != Some(&reading.cluster_id) {
+            if reading.stamp < self.cluster_stamp {
+                return changed;
+            }
+            // Nothing that was read on another cluster says anything about this one.
+            changed.cluster = self.cluster_id.is_some();
+            changed.topics.extend(self.topics.keys().cloned());
+            for entry in self.topics.values_mut() {
+                *entry = Entry {
+                    expected: entry.expected.take(),
+                    ..Entry::default()
+                };
+            }
+            self.cluster_id = Some(reading.cluster_id);
+        }
+        self.cluster_stamp = self.cluster_stamp.max(reading.stamp);
+        for (topic, seen) in reading.topics {
+            let entry = self.topics.entry(topic.clone()).or_default();
+            if reading.stamp < entry.stamp {
+                continue;
+            }
+            entry.stamp = reading.stamp;
+            if entry.merge(seen, reading.at, reading.poll, self.miss_gap) {
+                changed.topics.insert(topic);
+            }
+        }
+        changed
+    }
+
+    /// The cluster that answered last.
+    pub(super) fn cluster_id(&self) -> Option<&String> {
+        self.cluster_id.as_ref()
+    }
+
+    /// The views of topics, without those that were not read yet.
+    pub(super) fn views(&self, topics: &BTreeSet<String>) -> BTreeMap<String, TopicView> {
+        topics
+            .iter()
+            .filter_map(|topic| {
+                let view = self.topics.get(topic)?.view.clone()?;
+                Some((topic.clone(), view))
+            })
+            .collect()
+    }
+
+    /// The view of topics once all of them, and the configs wanted of those that exist, were read.
+    pub(super) fn view(
+        &self,
+        topics: &BTreeSet<String>,
+        configs: &BTreeSet<String>,
+    ) -> Option<View> {
+        let cluster_id = self.cluster_id.clone()?;
+        if topics
+            .iter()
+            .any(|topic| self.is_unread(topic, configs.contains(topic)))
+        {
+            return None;
+        }
+        Some(View {
+            cluster_id,
+            topics: self.views(topics),
+        })
+    }
+
+    /// Whether a topic, or its config where that is wanted, was never read.
+    pub(super) fn is_unread(&self, topic: &str, with_config: bool) -> bool {
+        let Some(entry) = self.topics.get(topic) else {
+            return true;
+        };
+        match &entry.view {
+            None => true,
+            Some(view) => with_config && present(view).is_some() && entry.config_read.is_none(),
+        }
+    }
+
+    /// Whether a change of our own to a topic does not show yet, and still may.
+    pub(super) fn is_awaited(&self, topic: &str, now: Instant) -> bool {
+        let expected = self
+            .topics
+            .get(topic)
+            .and_then(|entry| entry.expected.as_ref());
+        expected.is_some_and(|expected| now < expected.until)
+    }
+
+    /// Announces a change of our own: the topic shall have at least so many partitions. Until a reading
+    /// shows it, or the deadline passes, "missing" is not believed.
+    pub(super) fn expect(&mut self, topic: &str, partitions: i32, until: Instant) {
+        let entry = self.topics.entry(topic.to_owned()).or_default();
+        let met = entry.view.as_ref().and_then(present).is_some_and(|state| {
+            // The same view may stem from before a deletion, so for a new topic only a new reading counts.
+            partitions > 0 && state.partitions >= partitions
+        });
+        if !met {
+            entry.expected = Some(Expected { until, partitions });
+        }
+    }
+
+    /// Whether the topic is known to hold records under this id.
+    pub(super) fn holds_records(&self, topic: &str, id: &TopicId) -> bool {
+        self.topics
+            .get(topic)
+            .is_some_and(|entry| entry.holds_records.as_ref() == Some(id))
+    }
+
+    /// The poll in which the topic's end offsets were last read under this id; `None`: never.
+    pub(super) fn offsets_read(&self, topic: &str, id: &TopicId) -> Option<u64> {
+        let entry = self.topics.get(topic)?;
+        let state = entry.view.as_ref().and_then(present)?;
+        entry.offsets_read.filter(|_| state.id == *id)
+    }
+
+    /// The poll in which the topic's config was last asked for under this id; `None`: never.
+    pub(super) fn config_read(&self, topic: &str, id: &TopicId) -> Option<u64> {
+        let entry = self.topics.get(topic)?;
+        let state = entry.view.as_ref().and_then(present)?;
+        entry.config_read.filter(|_| state.id == *id)
+    }
+
+    /// Forgets topics that nobody names any more.
+    pub(super) fn forget(&mut self, topics: &[String]) {
+        for topic in topics {
+            self.topics.remove(topic);
+        }
+    }
+}
+
+fn present(view: &TopicView) -> Option<&TopicState> {
+    match &view.reading {
+        TopicReading::Present(state) => Some(state),
+        _ => None,
+    }
+}
+
+impl Entry {
+    /// Takes in what a reading tells; whether the view changed.
+    fn merge(&mut self, seen: Seen, at: Instant, poll: u64, miss_gap: std::time::Duration) -> bool {
+        let view = match seen {
+            Seen::Present {
+                description,
+                records,
+                config,
+            } => {
+                let state = self.state(description, records, config, poll);
+                self.missed_at = None;
+                if self
+                    .expected
+                    .as_ref()
+                    .is_some_and(|wanted| state.partitions >= wanted.partitions)
+                {
+                    self.expected = None;
+                }
+                Some(TopicView {
+                    reading: TopicReading::Present(state),
+                    misses: 0,
+                })
+            }
+            Seen::Missing => self.missed(at, miss_gap),
+            Seen::NotAuthorized => Some(TopicView {
+                reading: TopicReading::NotAuthorized,
+                misses: 0,
+            }),
+            Seen::Failed(reason) => Some(TopicView {
+                reading: TopicReading::Failed(reason),
+                misses: 0,
+            }),
+        };
+        let changed = view != self.view;
+        self.view = view;
+        changed
+    }
+
+    fn state(
+        &mut self,
+        description: TopicDescription,
+        records: Option<Records>,
+        config: ConfigSeen,
+        poll: u64,
+    ) -> TopicState {
+        let before = self
+            .view
+            .as_ref()
+            .and_then(present)
+            .filter(|state| state.id == description.id)
+            .cloned();
+        if before.is_none() {
+            (self.offsets_read, self.config_read) = (None, None);
+        }
+        if records == Some(Records::Some) {
+            self.holds_records = Some(description.id.clone());
+        }
+        if records.is_some() {
+            self.offsets_read = Some(poll);
+        }
+        let records = if self.holds_records.as_ref() == Some(&description.id) {
+            Records::Some
+        } else {
+            records
+                .or_else(|| before.as_ref().map(|state| state.records.clone()))
+                .unwrap_or_else(|| {
+                    Records::Unreadable("the end offsets were not read yet".to_owned())
+                })
+        };
+        let known = before.as_ref().and_then(|state| state.config.clone());
+        let config = match config {
+            ConfigSeen::NotAsked => known,
+            ConfigSeen::Read(config) => {
+                self.config_read = Some(poll);
+                Some(config)
+            }
+            ConfigSeen::Unreadable => {
+                self.config_read = Some(poll);
+                None
+            }
+            ConfigSeen::Failed => {
+                // Asked for again with the next poll, but no reason to hold back the view for longer.
+                self.config_read = Some(self.config_read.unwrap_or(0));
+                known
+            }
+        };
+        TopicState {
+            // A topic never loses partitions under one id, so a lower count is an answer from the past.
+            partitions: before.map_or(description.partitions, |state| {
+                state.partitions.max(description.partitions)
+            }),
+            id: description.id,
+            replication_factor: description.replication_factor,
+            records,
+            config,
+        }
+    }
+
+    fn missed(&mut self, at: Instant, miss_gap: std::time::Duration) -> Option<TopicView> {
+        if self
+            .expected
+            .as_ref()
+            .is_some_and(|expected| at < expected.until)
+        {
+            return self.view.clone();
+        }
+        self.expected = None;
+        let view = self.view.clone().unwrap_or(TopicView {
+            reading: TopicReading::Missing,
+            misses: 0,
+        });
+        if self
+            .missed_at
+            .is_some_and(|last| at.saturating_duration_since(last) < miss_gap)
+        {
+            return Some(view);
+        }
+        self.missed_at = Some(at);
+        let misses = (view.misses + 1).min(2);
+        let keep = misses == 1 && present(&view).is_some();
+        let reading = if keep {
+            view.reading
+        } else {
+            TopicReading::Missing
+        };
+        Some(TopicView { reading, misses })
+    }
+}
+
+#[cfg(test)]
+mod tests;

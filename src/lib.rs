@@ -1,0 +1,23 @@
+//! A Kubernetes operator that makes co-partitioning of Kafka topics a declared, enforced and proven property.
+//!
+//! ```text
+//! api         the custom resources
+//! keys        key -> bytes -> partition                            pure
+//! layout      layouts, movement under growth, scheme comparison    pure
+//! plan        (group, memory, view) -> plan -> conditions          pure
+//! kafka       everything that talks to Kafka
+//! controller  watches, the six steps of a pass, claims, status
+//! cli         the command line
+//! ```
+//! The pure folders know no Kubernetes, Kafka client, runtime, clock or environment; a test holds that.
+
+pub mod api;
+pub mod cli;
+pub mod controller;
+pub mod kafka;
+pub mod keys;
+pub mod layout;
+pub mod plan;
+
+#[cfg(test)]
+mod architecture;

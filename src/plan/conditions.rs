@@ -1,0 +1,173 @@
+//! Condition types and reasons: the words that users, alerts and GitOps tools rely on. They are frozen once shipped.
+
+use std::fmt;
+
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident: $doc:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $(#[doc = $doc] $variant,)+ }
+
+        impl $name {
+            /// All of them, in the order of the documentation.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The word as it stands in the status.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => stringify!($variant),)+ }
+            }
+
+            /// One line of documentation.
+            pub fn doc(self) -> &'static str {
+                match self { $($name::$variant => $doc,)+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// The condition types of a group.
+    ConditionType {
+        Accepted: "The resource is valid and permitted, and all its topics are held.",
+        KafkaReachable: "The last snapshot of the Kafka cluster is fresh.",
+        PartitionsAligned: "Every topic exists with the group's partition count.",
+        KeySchemesAligned: "The declared key schemes of all topics map every key alike at this count.",
+        TopicConfigsApplied: "The declared topic config holds.",
+        KeysVerified: "Sampled records lie where the declared scheme puts them.",
+        ConsumersColocated: "Same-numbered partitions of all topics sit on one consumer.",
+        SlotsAligned: "All Redis key templates of one key hash to one slot.",
+        Locked: "The ALTER lock stands on every topic.",
+        Paused: "The pause annotation is set: nothing is written to Kafka.",
+        Ready: "Accepted, PartitionsAligned and KeySchemesAligned hold.",
+        Reconciling: "kstatus: the operator still works towards the spec or waits for something that may heal by itself.",
+        Stalled: "kstatus: somebody has to act.",
+    }
+}
+
+words! {
+    /// Why a condition has its status.
+    Reason {
+        Accepted: "The resource is valid and its topics are held.",
+        InvalidSpec: "A field is wrong or not implemented yet; the message names it.",
+        NotPermitted: "The connection's rules do not allow what the group asks for.",
+        ConnectionNotFound: "There is no KafkaConnection of that name.",
+        SecretNotFound: "A Secret or ConfigMap that the connection names is missing.",
+        TopicConflict: "Another group holds one of the topics; the message names it.",
+        ManagedByOther: "Another installation of the operator wrote this group's claim.",
+        ForeignMemory: "The claim was written in another Kubernetes cluster, as after restoring a backup.",
+        Pending: "Not looked at yet.",
+        ClusterUnknown: "Kafka has not told its cluster id yet.",
+        Reachable: "Kafka answers.",
+        Unreachable: "No broker could be reached in several polls.",
+        AuthenticationFailed: "Kafka refused the credentials.",
+        CertificateRejected: "The TLS handshake failed on a certificate.",
+        NotAuthorized: "The principal lacks a permission; the message names it.",
+        Timeout: "Brokers took longer than the timeout in several polls.",
+        Aligned: "Every topic has the group's partition count.",
+        PartitionDrift: "A topic has a count that nobody declared; the message says expected and seen.",
+        TopicMissing: "A topic does not exist and is not the operator's to create now.",
+        TopicDeleted: "A topic that was recorded is gone.",
+        TopicRecreated: "A topic was deleted and created again: it has another id.",
+        ClusterChanged: "The address leads to another Kafka cluster than the one recorded.",
+        GrowthBlocked: "A growth would move keys and nobody consented to it.",
+        GrowthIncomplete: "A growth is under way.",
+        WaitingForReferenced: "A Referenced topic does not have the group's count yet; its owner has to grow it.",
+        CountsDisagree: "spec.partitions is unset and the existing topics differ.",
+        CountUnknown: "spec.partitions is unset and no topic exists.",
+        CreateRejected: "Kafka refused to create a topic; the message has its words.",
+        GrowthRejected: "Kafka refused to add partitions; the message has its words.",
+        Creating: "Topics are being created.",
+        TopicNotAuthorized: "The principal may not describe a topic.",
+        OffsetsUnreadable: "End offsets could not be read, so a growth is held back.",
+        SameScheme: "All topics declare the same key scheme.",
+        PartitionerMismatch: "Two topics declare partitioners that map keys differently.",
+        EncodingMismatch: "Two topics declare different encodings.",
+        NotProvable: "The declared schemes cannot be compared by calculation.",
+        SchemeNotDeclared: "At least one topic declares no key scheme.",
+        Applied: "The declared config holds.",
+        Rejected: "Kafka refused a config value; the message has its words.",
+        WouldDropData: "A declared config would drop records of an adopted topic.",
+        Observed: "The config differs, and the group only observes.",
+        Off: "Not asked for.",
+        Paused: "The pause annotation is set.",
+        NotPaused: "The pause annotation is not set.",
+        Settled: "Nothing to do.",
+        InProgress: "The operator is at work or waits; see Ready.",
+        ActionNeeded: "Somebody has to act; see Ready.",
+    }
+}
+
+impl Reason {
+    /// Whether somebody has to act: kstatus' Stalled. `observing` makes a missing topic final, since nobody will
+    /// create it.
+    pub fn is_stalled(self, observing: bool) -> bool {
+        use Reason::*;
+        match self {
+            InvalidSpec | NotPermitted | TopicConflict | ManagedByOther | ForeignMemory
+            | PartitionDrift | TopicDeleted | TopicRecreated | ClusterChanged | GrowthBlocked
+            | CountsDisagree | CountUnknown | CreateRejected | GrowthRejected
+            | PartitionerMismatch | EncodingMismatch | AuthenticationFailed
+            | CertificateRejected => true,
+            TopicMissing => observing,
+            _ => false,
+        }
+    }
+}
+
+/// True, False or Unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It holds.
+    True,
+    /// It does not hold.
+    False,
+    /// It cannot be told now.
+    Unknown,
+}
+
+impl State {
+    /// The word as it stands in the status.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::True => "True",
+            State::False => "False",
+            State::Unknown => "Unknown",
+        }
+    }
+}
+
+/// A condition without times: what the times are is the status writer's business.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Which.
+    pub kind: ConditionType,
+    /// Its status.
+    pub state: State,
+    /// Why.
+    pub reason: Reason,
+    /// For people: topic, wanted, seen, what to do.
+    pub message: String,
+}
+
+impl Condition {
+    /// A condition.
+    pub fn new(
+        kind: ConditionType,
+        state: State,
+        reason: Reason,
+        message: impl Into<String>,
+    ) -> Self {
+        Condition {
+            kind,
+            state,
+            reason,
+            message: message.into(),
+        }
+    }
+}

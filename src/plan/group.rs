@@ -1,0 +1,66 @@
+//! The validated group: what the spec asks for, with every default resolved. Nothing downstream reads the raw spec.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::keys::KeyScheme;
+
+/// What one group wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Report only; every topic then counts as Referenced.
+    pub observe: bool,
+    /// The pause annotation is set: nothing is written to Kafka.
+    pub paused: bool,
+    /// `spec.partitions`.
+    pub partitions: Option<i32>,
+    /// The replication factor of topics that are created; `None` is the broker's default.
+    pub replication_factor: Option<i16>,
+    /// The topics in the order of the spec.
+    pub topics: Vec<Topic>,
+    /// Keys whose layout is shown.
+    pub sample_keys: Vec<String>,
+    /// The consent to move keys.
+    pub consent: Option<Consent>,
+    /// The consent to drop records: topic and config keys.
+    pub data_loss: Option<(String, BTreeSet<String>)>,
+    /// Ids that the user acknowledged.
+    pub acknowledged: BTreeSet<String>,
+}
+
+/// One topic of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topic {
+    /// Its name in Kafka.
+    pub name: String,
+    /// Whether the operator may create, grow and configure it (never in Observe).
+    pub managed: bool,
+    /// The declared config.
+    pub config: BTreeMap<String, String>,
+    /// The key scheme that applies to it.
+    pub scheme: Option<KeyScheme>,
+}
+
+/// A consent to move keys by one growth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Consent {
+    /// The topics that may grow.
+    pub topics: BTreeSet<String>,
+    /// From exactly this count.
+    pub from: i32,
+    /// To exactly this count.
+    pub to: i32,
+    /// The live ids, where the same numbers are used again.
+    pub topic_ids: BTreeSet<String>,
+}
+
+impl Group {
+    /// The topic of that name.
+    pub fn topic(&self, name: &str) -> Option<&Topic> {
+        self.topics.iter().find(|topic| topic.name == name)
+    }
+
+    /// The topics that the operator may write.
+    pub fn managed(&self) -> impl Iterator<Item = &Topic> {
+        self.topics.iter().filter(|topic| topic.managed)
+    }
+}

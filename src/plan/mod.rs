@@ -1,0 +1,37 @@
+//! The decisions: (group, memory, view) -> plan, and (plan, outcomes) -> conditions. Pure: no IO, no clock.
+//!
+//! ```text
+//! Group  (what the spec wants)      ┐
+//! Memory (what the claim remembers) ├─ decide ─> Decision { memory, actions, topics } ─┐
+//! View   (what Kafka shows)         ┘                                                  ├─ report ─> Report
+//!                                       Outcomes (what Kafka said to the actions) ─────┘
+//! ```
+//!
+//! A pass decides, writes the decision's memory to the claim, acts, looks again and decides again; the last decision is
+//! reported. So every transition that must survive a crash (a growth read back, a consent spent, a topic adopted)
+//! happens in [`decide`] and nowhere else, on what is seen, not on what was sent.
+
+mod checks;
+mod conditions;
+mod config;
+mod consent;
+mod decide;
+mod group;
+mod memory;
+mod observed;
+mod report;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use conditions::{Condition, ConditionType, Reason, State};
+pub use config::ConfigDiff;
+pub use consent::Coverage;
+pub use decide::{
+    Actions, Alter, Create, Decision, Grow, Input, Refusal, Stage, Standing, TopicDecision, decide,
+};
+pub use group::{Consent, Group, Topic};
+pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
+pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
+pub use report::{Failure, Layout, Outcomes, Report, TopicReport, Verdict, refused, report};
+pub use summary::summarise;

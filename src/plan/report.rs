@@ -1,0 +1,522 @@
+//! What is said of a pass: conditions, one verdict a topic, the layout.
+
+use std::collections::BTreeMap;
+
+use super::checks::{self, Context, Finding};
+use super::conditions::{Condition, ConditionType, Reason, State};
+use super::decide::{Decision, Stage, Standing, TopicDecision};
+use super::group::Group;
+use super::observed::{Records, TopicId};
+use crate::keys::{KeyScheme, PartitionCount};
+use crate::layout::{self, SchemesVerdict};
+
+/// Why an action failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Kafka refused; its words.
+    Rejected(String),
+    /// The principal lacks a permission; Kafka's words.
+    NotAuthorized(String),
+    /// No answer, or one that leaves the outcome open; the next look tells.
+    Unsure(String),
+}
+
+/// What failed of the actions, by topic. What is not listed went well or was not tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Of the creations.
+    pub creates: BTreeMap<String, Failure>,
+    /// Of the growths.
+    pub growths: BTreeMap<String, Failure>,
+    /// Of the config changes.
+    pub configs: BTreeMap<String, Failure>,
+}
+
+impl Outcomes {
+    /// Whether nothing failed.
+    pub fn is_empty(&self) -> bool {
+        self.creates.is_empty() && self.growths.is_empty() && self.configs.is_empty()
+    }
+}
+
+/// One word on one topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It has the group's count.
+    Aligned,
+    /// It has a count that nobody declared.
+    Drifted,
+    /// It does not exist.
+    Missing,
+    /// It is being created.
+    Creating,
+    /// It was recorded and is gone.
+    Deleted,
+    /// It has another id than the recorded one.
+    Recreated,
+    /// It is being grown, or waits for its turn.
+    Growing,
+    /// It would have to grow, and nobody consented.
+    GrowthBlocked,
+    /// Its owner has to grow it.
+    WaitingForOwner,
+    /// Kafka does not describe it.
+    Unreadable,
+    /// Kafka refused to create or grow it.
+    Rejected,
+    /// There is nothing to compare it with.
+    Unjudged,
+}
+
+impl Verdict {
+    /// The word as it stands in the status.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Aligned => "Aligned",
+            Verdict::Drifted => "Drifted",
+            Verdict::Missing => "Missing",
+            Verdict::Creating => "Creating",
+            Verdict::Deleted => "Deleted",
+            Verdict::Recreated => "Recreated",
+            Verdict::Growing => "Growing",
+            Verdict::GrowthBlocked => "GrowthBlocked",
+            Verdict::WaitingForOwner => "WaitingForOwner",
+            Verdict::Unreadable => "Unreadable",
+            Verdict::Rejected => "Rejected",
+            Verdict::Unjudged => "Unjudged",
+        }
+    }
+}
+
+/// What is said of one topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicReport {
+    /// Its name.
+    pub name: String,
+    /// Whether the operator may write it.
+    pub managed: bool,
+    /// The live id.
+    pub id: Option<TopicId>,
+    /// The live count.
+    pub partitions: Option<i32>,
+    /// The live replication factor.
+    pub replication_factor: Option<i16>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What else there is to say.
+    pub message: Option<String>,
+}
+
+/// Where the sample keys lie, and at which count that was computed.
+pub type Layout = layout::Table;
+
+/// What is said of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// All conditions but KafkaReachable, which is the connection's to say, and the three that follow from all.
+    pub conditions: Vec<Condition>,
+    /// The topics in the order of the spec.
+    pub topics: Vec<TopicReport>,
+    /// The cluster.
+    pub cluster_id: Option<String>,
+    /// The count last seen aligned.
+    pub recorded: Option<i32>,
+    /// Whether any topic holds records, as far as is known.
+    pub holds_records: Option<bool>,
+    /// The layout, where a scheme and a count are known.
+    pub layout: Option<Layout>,
+}
+
+/// The report of a group on which nothing could be decided because it is not accepted.
+pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Report {
+    let unjudged = |kind| {
+        Condition::new(
+            kind,
+            State::Unknown,
+            Reason::Pending,
+            format!("not judged while Accepted is not True ({reason})"),
+        )
+    };
+    let mut conditions = vec![
+        Condition::new(ConditionType::Accepted, state, reason, message),
+        unjudged(ConditionType::PartitionsAligned),
+        unjudged(ConditionType::KeySchemesAligned),
+        unjudged(ConditionType::TopicConfigsApplied),
+    ];
+    conditions.extend(not_asked_for());
+    conditions.push(paused_condition(paused));
+    Report {
+        conditions,
+        topics: Vec::new(),
+        cluster_id: None,
+        recorded: None,
+        holds_records: None,
+        layout: None,
+    }
+}
+
+/// Says what a decision and its outcomes mean.
+pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report {
+    if let Some(refusal) = decision
+        .refusal
+        .as_ref()
+        .filter(|_| decision.topics.is_empty())
+    {
+        let mut report = refused(refusal.reason, State::False, &refusal.message, group.paused);
+        report.cluster_id = Some(decision.cluster_id.clone());
+        return report;
+    }
+    let context = Context {
+        group,
+        decision,
+        outcomes,
+    };
+    let mut conditions = vec![
+        accepted(decision),
+        condition(
+            ConditionType::PartitionsAligned,
+            checks::partitions_aligned(context),
+        ),
+        condition(ConditionType::KeySchemesAligned, key_schemes_aligned(group)),
+        condition(
+            ConditionType::TopicConfigsApplied,
+            topic_configs_applied(context),
+        ),
+    ];
+    conditions.extend(not_asked_for());
+    conditions.push(paused_condition(group.paused));
+    Report {
+        conditions,
+        topics: decision
+            .topics
+            .iter()
+            .map(|judged| topic_report(judged, context))
+            .collect(),
+        cluster_id: Some(decision.cluster_id.clone()),
+        recorded: decision.memory.recorded,
+        holds_records: holds_records(decision),
+        layout: key_layout(group, decision),
+    }
+}
+
+fn condition(kind: ConditionType, finding: Finding) -> Condition {
+    Condition::new(kind, finding.state, finding.reason, finding.message)
+}
+
+fn accepted(decision: &Decision) -> Condition {
+    match &decision.refusal {
+        Some(refusal) => Condition::new(
+            ConditionType::Accepted,
+            State::False,
+            refusal.reason,
+            refusal.message.clone(),
+        ),
+        None => Condition::new(
+            ConditionType::Accepted,
+            State::True,
+            Reason::Accepted,
+            "the spec is valid and the group holds its Managed topics",
+        ),
+    }
+}
+
+/// Conditions of what this version does not do: a spec that asks for it is not accepted.
+fn not_asked_for() -> Vec<Condition> {
+    let off = |kind, state| Condition::new(kind, state, Reason::Off, "not asked for");
+    vec![
+        off(ConditionType::KeysVerified, State::Unknown),
+        off(ConditionType::ConsumersColocated, State::Unknown),
+        off(ConditionType::SlotsAligned, State::Unknown),
+        off(ConditionType::Locked, State::False),
+    ]
+}
+
+fn paused_condition(paused: bool) -> Condition {
+    if paused {
+        Condition::new(
+            ConditionType::Paused,
+            State::True,
+            Reason::Paused,
+            "nothing is written to Kafka while the annotation copartition.dev/paused is \"true\"",
+        )
+    } else {
+        Condition::new(ConditionType::Paused, State::False, Reason::NotPaused, "")
+    }
+}
+
+fn schemes(group: &Group) -> Vec<(&str, Option<&KeyScheme>)> {
+    group
+        .topics
+        .iter()
+        .map(|topic| (topic.name.as_str(), topic.scheme.as_ref()))
+        .collect()
+}
+
+fn key_schemes_aligned(group: &Group) -> Finding {
+    let schemes = schemes(group);
+    match layout::compare(&schemes) {
+        SchemesVerdict::Same(scheme) => Finding {
+            state: State::True,
+            reason: Reason::SameScheme,
+            message: format!(
+                "all {} topics declare {scheme}, which maps every key alike at any count",
+                schemes.len()
+            ),
+        },
+        SchemesVerdict::NotDeclared { topics } => Finding {
+            state: State::Unknown,
+            reason: Reason::SchemeNotDeclared,
+            message: format!(
+                "no key scheme is declared for {}: only counts are compared. Set spec.keyScheme",
+                topics.join(", ")
+            ),
+        },
+        SchemesVerdict::PartitionerMismatch { a, b } => Finding {
+            state: State::False,
+            reason: Reason::PartitionerMismatch,
+            message: format!(
+                "{} declares {}, {} declares {}; let all producers use one partitioner",
+                a.topic, a.scheme, b.topic, b.scheme
+            ),
+        },
+        SchemesVerdict::EncodingMismatch { a, b } => Finding {
+            state: State::False,
+            reason: Reason::EncodingMismatch,
+            message: format!(
+                "{} declares {}, {} declares {}; let all producers use one encoding",
+                a.topic, a.scheme, b.topic, b.scheme
+            ),
+        },
+    }
+}
+
+fn topic_configs_applied(context: Context<'_>) -> Finding {
+    let declared = || {
+        context
+            .decision
+            .topics
+            .iter()
+            .filter(|judged| !judged.topic.config.is_empty())
+    };
+    let failures: Vec<(&TopicDecision, &Failure)> = declared()
+        .filter_map(|judged| {
+            context
+                .outcomes
+                .configs
+                .get(&judged.topic.name)
+                .map(|failure| (judged, failure))
+        })
+        .collect();
+    for (judged, failure) in &failures {
+        let (reason, words) = match failure {
+            Failure::Rejected(words) => (Reason::Rejected, words),
+            Failure::NotAuthorized(words) => (Reason::NotAuthorized, words),
+            Failure::Unsure(_) => continue,
+        };
+        let wanted = judged
+            .config
+            .as_ref()
+            .map(|diff| pairs(diff.set.iter()))
+            .unwrap_or_default();
+        return Finding {
+            state: State::False,
+            reason,
+            message: format!(
+                "{}: wanted {wanted}, Kafka refused: {words}. Correct the value or the permission; it is tried again with growing pauses",
+                judged.topic.name
+            ),
+        };
+    }
+    let held_back: Vec<String> = declared().filter_map(held_back).collect();
+    if !held_back.is_empty() {
+        return Finding {
+            state: State::False,
+            reason: Reason::WouldDropData,
+            message: held_back.join("; "),
+        };
+    }
+    let differing: Vec<String> = declared()
+        .filter_map(|judged| {
+            judged
+                .config
+                .as_ref()
+                .filter(|diff| !diff.set.is_empty())
+                .map(|diff| format!("{}: wanted {}", judged.topic.name, pairs(diff.set.iter())))
+        })
+        .collect();
+    if !differing.is_empty() {
+        let written = !context.decision.actions.configs.is_empty();
+        let (state, reason, why) = if written {
+            (State::Unknown, Reason::Pending, "being set")
+        } else {
+            (
+                State::False,
+                Reason::Observed,
+                "it differs and is not the operator's to set now",
+            )
+        };
+        return Finding {
+            state,
+            reason,
+            message: format!("{}; {why}", differing.join("; ")),
+        };
+    }
+    if let Some(judged) = declared().find(|judged| judged.config.is_none()) {
+        return Finding {
+            state: State::Unknown,
+            reason: Reason::Pending,
+            message: format!("{}: its config is not known yet", judged.topic.name),
+        };
+    }
+    let message = if declared().next().is_some() {
+        "the declared config holds"
+    } else {
+        "no config is declared"
+    };
+    Finding {
+        state: State::True,
+        reason: Reason::Applied,
+        message: message.to_owned(),
+    }
+}
+
+fn held_back(judged: &TopicDecision) -> Option<String> {
+    let diff = judged
+        .config
+        .as_ref()
+        .filter(|diff| !diff.held_back.is_empty())?;
+    let changes: Vec<String> = diff
+        .held_back
+        .iter()
+        .map(|(key, seen, wanted)| format!("{key}: wanted {wanted}, seen {seen}"))
+        .collect();
+    let keys: Vec<&str> = diff
+        .held_back
+        .iter()
+        .map(|(key, ..)| key.as_str())
+        .collect();
+    Some(format!(
+        "{}: {}; this would drop records of a topic that the operator did not create. To accept that, set spec.acceptDataLoss: {{topic: {}, keys: [{}]}} \
+         (take an older one out first: each counts once)",
+        judged.topic.name,
+        changes.join(", "),
+        judged.topic.name,
+        keys.join(", ")
+    ))
+}
+
+fn pairs<'a>(entries: impl Iterator<Item = (&'a String, &'a String)>) -> String {
+    entries
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn topic_report(judged: &TopicDecision, context: Context<'_>) -> TopicReport {
+    let live = judged.live();
+    TopicReport {
+        name: judged.topic.name.clone(),
+        managed: judged.topic.managed,
+        id: live.map(|live| live.id.clone()),
+        partitions: live.map(|live| live.partitions),
+        replication_factor: live.map(|live| live.replication_factor),
+        verdict: verdict(judged, context),
+        message: topic_message(judged, context),
+    }
+}
+
+fn verdict(judged: &TopicDecision, context: Context<'_>) -> Verdict {
+    let refused = |failures: &BTreeMap<String, Failure>| {
+        matches!(
+            failures.get(&judged.topic.name),
+            Some(Failure::Rejected(_) | Failure::NotAuthorized(_))
+        )
+    };
+    match (&judged.stage, &judged.standing) {
+        (Stage::Unread { .. }, _) => Verdict::Unreadable,
+        (Stage::Absent, _) if refused(&context.outcomes.creates) => Verdict::Rejected,
+        (Stage::Absent, _)
+            if context
+                .decision
+                .actions
+                .creates
+                .iter()
+                .any(|create| create.topic == judged.topic.name) =>
+        {
+            Verdict::Creating
+        }
+        (Stage::Absent, _) => Verdict::Missing,
+        (Stage::Deleted { .. }, _) => Verdict::Deleted,
+        (Stage::Recreated { .. }, _) => Verdict::Recreated,
+        (Stage::Live(_), Standing::Unjudged) => Verdict::Unjudged,
+        (Stage::Live(_), Standing::AtTarget) => Verdict::Aligned,
+        (Stage::Live(_), Standing::Above | Standing::Below { drifted: true, .. }) => {
+            Verdict::Drifted
+        }
+        (Stage::Live(_), Standing::Below { .. }) if context.group.observe => Verdict::Drifted,
+        (Stage::Live(_), Standing::Below { .. }) if !judged.topic.managed => {
+            Verdict::WaitingForOwner
+        }
+        (Stage::Live(_), Standing::Below { .. }) if refused(&context.outcomes.growths) => {
+            Verdict::Rejected
+        }
+        (Stage::Live(_), Standing::Below { covered: true, .. }) => Verdict::Growing,
+        (Stage::Live(_), Standing::Below { .. }) => Verdict::GrowthBlocked,
+    }
+}
+
+fn topic_message(judged: &TopicDecision, context: Context<'_>) -> Option<String> {
+    let mut parts = Vec::new();
+    for failures in [
+        &context.outcomes.creates,
+        &context.outcomes.growths,
+        &context.outcomes.configs,
+    ] {
+        if let Some(
+            Failure::Rejected(words) | Failure::NotAuthorized(words) | Failure::Unsure(words),
+        ) = failures.get(&judged.topic.name)
+        {
+            parts.push(format!("Kafka said: {words}"));
+        }
+    }
+    if let (Some(live), Some(wanted)) = (judged.live(), context.group.replication_factor)
+        && live.replication_factor != wanted
+    {
+        parts.push(format!("replication factor: wanted {wanted}, seen {}; it is reported only, reassign the replicas to change it", live.replication_factor));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// False only if every topic that exists is known to be empty, by its end offsets now and by memory.
+fn holds_records(decision: &Decision) -> Option<bool> {
+    let mut any = false;
+    for judged in &decision.topics {
+        match &judged.stage {
+            Stage::Unread { .. } | Stage::Deleted { .. } => return Some(true),
+            Stage::Absent => {}
+            Stage::Live(live) | Stage::Recreated { live, .. } => {
+                any = true;
+                let remembered = decision
+                    .memory
+                    .topics
+                    .get(&judged.topic.name)
+                    .is_some_and(|memory| memory.holds_records);
+                if remembered || live.records != Records::None {
+                    return Some(true);
+                }
+            }
+        }
+    }
+    any.then_some(false)
+}
+
+fn key_layout(group: &Group, decision: &Decision) -> Option<Layout> {
+    let schemes = schemes(group);
+    let SchemesVerdict::Same(scheme) = layout::compare(&schemes) else {
+        return None;
+    };
+    let count = PartitionCount::new(decision.agreed().or(decision.memory.recorded)?)?;
+    (!group.sample_keys.is_empty())
+        .then(|| layout::Table::of(&scheme, &group.sample_keys, count).ok())
+        .flatten()
+}
