@@ -17,8 +17,9 @@ use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use tokio::sync::watch;
 
+use super::marks::merged;
 use super::memory::{Subject, holds, to_claim};
-use crate::api::{ClaimSpec, CoPartitionClaim};
+use crate::api::{ClaimSpec, CoPartitionClaim, GrowthMark};
 use crate::plan::Memory;
 
 /// How long a written claim may take to come back through the watch.
@@ -145,7 +146,7 @@ impl Claims {
         state.conflicts(claim, cluster_id, topics)
     }
 
-    /// Makes the claim say what `memory` says: reserves the topics, writes, and waits until the watch returns it.
+    /// Makes the claim say what `memory` says, with `marks` in place of older ones of the same topics: reserves the topics, writes, and waits until the watch returns it.
     /// Returns the conflicts instead if another group holds one of them; then nothing is written.
     ///
     /// # Errors
@@ -154,6 +155,7 @@ impl Claims {
         &self,
         subject: &Subject,
         memory: &Memory,
+        marks: Vec<GrowthMark>,
     ) -> Result<BTreeMap<String, String>, ClaimError> {
         let name = subject.claim_name();
         let (spec, current) = {
@@ -163,7 +165,10 @@ impl Claims {
                 .written
                 .get(&name)
                 .or(current.as_ref().map(|claim| &claim.spec));
-            let spec = to_claim(subject, memory, base, jiff::Timestamp::now());
+            let mut spec = to_claim(subject, memory, base, jiff::Timestamp::now());
+            spec.growth_marks = merged(&spec.growth_marks, marks, |topic| {
+                memory.topics.contains_key(topic)
+            });
             if current.as_ref().is_some_and(|claim| claim.spec == spec) {
                 state.written.insert(name, spec);
                 return Ok(BTreeMap::new());

@@ -118,7 +118,7 @@ impl Collector {
             }
             Ok(Err(error)) => tracing::warn!(claim = %name, %error, "it could not be collected"),
             Err(_) => {
-                tracing::warn!(claim = %name, "the API server did not answer while collecting it")
+                tracing::warn!(claim = %name, "the API server did not answer while collecting it");
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 
+use super::marks::micros;
 use crate::api::{
     ClaimSpec, ClaimedTopic, GroupRef, GroupStatus, GrowthIntent, Management, SpentConsent,
     SpentDataLoss,
@@ -256,9 +257,4 @@ fn spent(memory: &Memory) -> Vec<SpentConsent> {
         .collect();
     kept.sort();
     kept
-}
-
-/// Kubernetes keeps microseconds in these times.
-fn micros(now: Timestamp) -> Timestamp {
-    Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
 }

@@ -14,6 +14,7 @@ mod collect;
 mod context;
 mod events;
 mod http;
+mod marks;
 mod memory;
 mod metrics;
 mod reconcile;

@@ -16,14 +16,15 @@ use super::act::{Basis, act};
 use super::claims::ClaimError;
 use super::context::Context;
 use super::events;
+use super::marks;
 use super::memory::{Subject, from_claim, from_status};
 use super::status;
 use super::validate::{Valid, validate};
-use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
+use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupStatus, GrowthMark, PAUSED_ANNOTATION};
 use crate::kafka::{self, Cluster, ConnectionSettings, Health, Interest};
 use crate::plan::{
-    Actions, Condition, ConditionType, Decision, Failure, Group, Memory, Outcomes, Reason, State,
-    View, refused, report,
+    Actions, Condition, ConditionType, Decision, Failure, Group, Grow, Memory, Outcomes, Reason,
+    State, View, refused, report,
 };
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
@@ -212,7 +213,8 @@ impl Pass {
                 .old
                 .as_ref()
                 .and_then(|old| old.topics.iter().find(|topic| topic.name == name));
-            seen.is_some_and(|topic| topic.partitions < group.partitions)
+            seen.and_then(|topic| topic.partitions)
+                .is_some_and(|seen| Some(seen) < group.partitions)
         };
         Interest {
             topics: group
@@ -264,13 +266,14 @@ impl Pass {
             if decision.undecided {
                 return Ok(None);
             }
+            let marks = self.marks(cluster, &decision).await;
             // The claim says it before Kafka is written to. A topic that another group took meanwhile is a conflict,
             // which the next round sees.
             if self.remembers(&decision)
                 && !self
                     .context
                     .claims
-                    .record(&self.subject, &decision.memory)
+                    .record(&self.subject, &decision.memory, marks)
                     .await?
                     .is_empty()
                 && round < ROUNDS
@@ -282,6 +285,7 @@ impl Pass {
                 ..basis
             };
             if decision.actions.is_empty() || !outcomes.is_empty() {
+                let again = self.next_mark().map_or(again, |due| again.min(due));
                 return Ok(Some(Settled {
                     decision,
                     outcomes,
@@ -315,20 +319,59 @@ impl Pass {
                 .iter()
                 .for_each(|topic| memory.mark_created(topic));
             outcomes = acted.outcomes;
-            match cluster.view(&key) {
-                Some(fresh) => view = fresh,
-                // Created, and no broker shows it yet: the poll will.
-                None => {
-                    self.context.claims.record(&self.subject, &memory).await?;
-                    return Ok(Some(Settled {
-                        decision,
-                        outcomes,
-                        again: SOON,
-                    }));
-                }
-            }
+            let Some(fresh) = cluster.view(&key) else {
+                // Created, and no broker shows it yet: the poll will. The claim says that it is ours.
+                self.context
+                    .claims
+                    .record(&self.subject, &memory, Vec::new())
+                    .await?;
+                return Ok(Some(Settled {
+                    decision,
+                    outcomes,
+                    again: SOON,
+                }));
+            };
+            view = fresh;
         }
         Ok(None)
+    }
+
+    /// The growth marks that the claim shall take in now: the first ones of growths that were just decided, the second
+    /// ones of growths that have settled.
+    async fn marks(&self, cluster: &Cluster, decision: &Decision) -> Vec<GrowthMark> {
+        let claim = self.claim();
+        let known = claim
+            .as_ref()
+            .map(|claim| claim.growth_marks.as_slice())
+            .unwrap_or_default();
+        let marked = |grow: &Grow| {
+            known.iter().any(|mark| {
+                mark.topic == grow.topic && mark.topic_id == grow.id && mark.to == grow.to
+            })
+        };
+        let unmarked: Vec<Grow> = decision
+            .actions
+            .growths
+            .iter()
+            .filter(|grow| !marked(grow))
+            .cloned()
+            .collect();
+        let now = Timestamp::now();
+        let mut marks = marks::settled(cluster, known, now).await;
+        marks.extend(marks::before(cluster, &unmarked, now).await);
+        marks
+    }
+
+    /// The time until the next growth has settled.
+    fn next_mark(&self) -> Option<Duration> {
+        self.claim()
+            .and_then(|claim| marks::next_due(&claim.growth_marks, Timestamp::now()))
+    }
+
+    fn claim(&self) -> Option<ClaimSpec> {
+        self.context
+            .claims
+            .known(&self.subject.claim_name(), &self.context.me.installation)
     }
 
     /// Whether the claim shall say what was decided. A claim that is not ours is left alone, and a new group that waits
@@ -440,10 +483,10 @@ impl Pass {
             Condition::new(ConditionType::KafkaReachable, State::False, reason, message);
         let new = status::kept(
             &old,
-            reachable,
+            &reachable,
             self.subject.generation,
             valid.group.observe,
-            status::paused(valid.group.paused),
+            &status::paused(valid.group.paused),
             Timestamp::now(),
         );
         self.publish(new).await?;

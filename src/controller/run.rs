@@ -243,7 +243,7 @@ async fn kube_system_uid(client: &Client) -> String {
                 }
             }
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the namespace kube-system cannot be read; tried again")
+                tracing::warn!(%error, "the namespace kube-system cannot be read; tried again");
             }
             Err(_) => tracing::warn!("the API server does not answer; tried again"),
         }

@@ -70,10 +70,10 @@ pub(super) fn status(
 /// The status while Kafka does not answer: the verdicts on this generation stand, those on an earlier one are open.
 pub(super) fn kept(
     old: &GroupStatus,
-    reachable: Condition,
+    reachable: &Condition,
     generation: Option<i64>,
     observing: bool,
-    paused: Condition,
+    paused: &Condition,
     now: Timestamp,
 ) -> GroupStatus {
     let mut conditions: Vec<Condition> = Vec::new();
@@ -213,7 +213,7 @@ fn layout_status(layout: &Layout) -> LayoutStatus {
                 bytes: hex(&row.bytes),
                 partition: match row.placement {
                     Placement::At(partition) => Some(partition),
-                    _ => None,
+                    Placement::Spread => None,
                 },
             })
             .collect(),

@@ -6,6 +6,8 @@ macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($variant:ident: $doc:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        // The docs are also printed as plain text.
+        #[allow(clippy::doc_markdown)]
         pub enum $name { $(#[doc = $doc] $variant,)+ }
 
         impl $name {
@@ -107,14 +109,26 @@ impl Reason {
     /// Whether somebody has to act: kstatus' Stalled. `observing` makes a missing topic final, since nobody will
     /// create it.
     pub fn is_stalled(self, observing: bool) -> bool {
-        use Reason::*;
         match self {
-            InvalidSpec | NotPermitted | TopicConflict | ManagedByOther | ForeignMemory
-            | PartitionDrift | TopicDeleted | TopicRecreated | ClusterChanged | GrowthBlocked
-            | CountsDisagree | CountUnknown | CreateRejected | GrowthRejected
-            | PartitionerMismatch | EncodingMismatch | AuthenticationFailed
-            | CertificateRejected => true,
-            TopicMissing => observing,
+            Reason::InvalidSpec
+            | Reason::NotPermitted
+            | Reason::TopicConflict
+            | Reason::ManagedByOther
+            | Reason::ForeignMemory
+            | Reason::PartitionDrift
+            | Reason::TopicDeleted
+            | Reason::TopicRecreated
+            | Reason::ClusterChanged
+            | Reason::GrowthBlocked
+            | Reason::CountsDisagree
+            | Reason::CountUnknown
+            | Reason::CreateRejected
+            | Reason::GrowthRejected
+            | Reason::PartitionerMismatch
+            | Reason::EncodingMismatch
+            | Reason::AuthenticationFailed
+            | Reason::CertificateRejected => true,
+            Reason::TopicMissing => observing,
             _ => false,
         }
     }

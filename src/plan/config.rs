@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counts::is_empty;
+use super::decision::{Decision, Input, Stage};
 use super::group::{Group, Topic};
 use super::memory::Memory;
-use super::observed::{Records, TopicState};
+use super::observed::TopicState;
 
 /// What has to be done about one topic's config.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,13 +26,37 @@ impl ConfigDiff {
     }
 }
 
+/// What the config of each topic needs, and which consents to data loss are used up.
+pub(super) fn compare(input: &Input<'_>, decision: &mut Decision) {
+    if decision.other_cluster.is_some() {
+        return;
+    }
+    let Decision { memory, topics, .. } = decision;
+    for judged in topics {
+        let Stage::Live(live) = &judged.stage else {
+            continue;
+        };
+        judged.config = diff(input.group, memory, &judged.topic, live);
+        // Used when it is seen to hold, so that a crash right after the request cannot leave the consent unused.
+        if let (Some(diff), Some((topic, keys))) = (&judged.config, &input.group.data_loss)
+            && *topic == judged.topic.name
+            && judged.topic.managed
+        {
+            let declared = keys
+                .iter()
+                .filter(|key| judged.topic.config.contains_key(*key));
+            let held_back: BTreeSet<&String> = diff.held_back.iter().map(|(key, ..)| key).collect();
+            let applied =
+                declared.filter(|key| !diff.set.contains_key(*key) && !held_back.contains(key));
+            memory
+                .spent_data_loss
+                .extend(applied.map(|key| (topic.clone(), key.clone())));
+        }
+    }
+}
+
 /// Compares the declared config of a topic with the live one. `None` while the live config is not known.
-pub(super) fn diff(
-    group: &Group,
-    memory: &Memory,
-    topic: &Topic,
-    live: &TopicState,
-) -> Option<ConfigDiff> {
+fn diff(group: &Group, memory: &Memory, topic: &Topic, live: &TopicState) -> Option<ConfigDiff> {
     if topic.config.is_empty() {
         return Some(ConfigDiff::default());
     }
@@ -38,7 +64,7 @@ pub(super) fn diff(
     let remembered = memory.topics.get(&topic.name);
     let created =
         remembered.is_some_and(|memory| memory.created && memory.id.as_ref() == Some(&live.id));
-    let may_drop = live.records != Records::None && !created;
+    let may_drop = !is_empty(memory, &topic.name, live) && !created;
     let mut diff = ConfigDiff::default();
     for (key, wanted) in &topic.config {
         let seen = values.get(key).map_or("", String::as_str);
@@ -82,7 +108,7 @@ pub(super) fn keep_spent_data_loss(group: &Group, memory: &mut Memory) {
 
 /// Whether two spellings mean the same value. Kafka prints numbers and booleans its own way, and lists in the order
 /// in which they were set.
-pub(super) fn same_value(key: &str, a: &str, b: &str) -> bool {
+fn same_value(key: &str, a: &str, b: &str) -> bool {
     let (a, b) = (a.trim(), b.trim());
     if a == b {
         return true;
@@ -119,12 +145,14 @@ fn list(value: &str) -> BTreeSet<&str> {
 
 /// Whether setting `key` from `seen` to `wanted` lets Kafka drop records that it keeps now: a shorter retention (in
 /// time or bytes), or a cleanup policy with a way of cleaning that it did not have.
-pub(super) fn drops_records(key: &str, seen: &str, wanted: &str) -> bool {
+fn drops_records(key: &str, seen: &str, wanted: &str) -> bool {
     match key {
         "retention.ms" | "retention.bytes" => match (limit(seen), limit(wanted)) {
             (Some(seen), Some(wanted)) => wanted < seen,
+            // What is kept now is not known.
+            (None, Some(_)) => true,
             // A value that is no number is for the broker to refuse.
-            _ => false,
+            (_, None) => false,
         },
         "cleanup.policy" => !list(wanted).is_subset(&list(seen)),
         _ => false,

@@ -52,7 +52,8 @@ pub(super) fn coverage(
 }
 
 /// Marks the consent as spent for each named topic that stands at `toPartitions`: by our growth, by somebody
-/// else's, or because it was so when it was adopted. What is left in Git then authorises nothing later.
+/// else's, or because it was so when it was adopted; in Observe and as Referenced too, since both may change. What is
+/// left in Git then authorises nothing later.
 pub(super) fn spend(group: &Group, memory: &mut Memory, topic: &str, live: &TopicState) {
     let Some(consent) = &group.consent else {
         return;

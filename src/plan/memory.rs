@@ -76,18 +76,40 @@ pub struct Spent {
     pub id: TopicId,
 }
 
+impl Spent {
+    /// The consent that a decided growth uses up.
+    pub fn of(intent: &Intent) -> Self {
+        Spent {
+            topic: intent.topic.clone(),
+            from: intent.from,
+            to: intent.to,
+            id: intent.id.clone(),
+        }
+    }
+}
+
 impl Memory {
     /// What stays of the memory on another cluster, once that was acknowledged: spent consents, and which topics are
     /// claimed. Counts, ids and offsets spoke of the old one.
     pub fn on_new_cluster(&mut self, cluster_id: &str) {
         self.cluster_id = Some(cluster_id.to_owned());
         self.recorded = None;
-        self.intents.clear();
+        self.drop_intents(|_| true);
         for topic in self.topics.values_mut() {
             *topic = TopicMemory {
                 managed: topic.managed,
                 ..TopicMemory::default()
             };
+        }
+    }
+
+    /// Drops intents that nobody can read back any more: the topic left the group, or has another id by now. They may
+    /// have been carried out, so their consents count as used.
+    pub(super) fn drop_intents(&mut self, lost: impl Fn(&Intent) -> bool) {
+        for intent in self.intents.extract_if(.., |intent| lost(intent)) {
+            if intent.consented {
+                self.spent.insert(Spent::of(&intent));
+            }
         }
     }
 

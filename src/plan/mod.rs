@@ -11,14 +11,22 @@
 //! reported. So every transition that must survive a crash (a growth read back, a consent spent, a topic adopted)
 //! happens in [`decide`] and nowhere else, on what is seen, not on what was sent.
 
+mod actions;
+mod applied;
+mod blocked;
 mod checks;
 mod conditions;
 mod config;
 mod consent;
+mod counts;
 mod decide;
+mod decision;
+mod drift;
 mod group;
+mod identify;
 mod memory;
 mod observed;
+mod remedy;
 mod report;
 mod summary;
 #[cfg(test)]
@@ -27,8 +35,9 @@ mod tests;
 pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;
 pub use consent::Coverage;
-pub use decide::{
-    Actions, Alter, Create, Decision, Grow, Input, Refusal, Stage, Standing, TopicDecision, decide,
+pub use decide::decide;
+pub use decision::{
+    Actions, Alter, Create, Decision, Grow, Input, Refusal, Stage, Standing, TopicDecision,
 };
 pub use group::{Consent, Group, Topic};
 pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};

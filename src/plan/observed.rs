@@ -38,7 +38,7 @@ pub struct TopicState {
 pub enum TopicReading {
     /// It exists.
     Present(TopicState),
-    /// The broker answered UNKNOWN_TOPIC_OR_PARTITION to a question for this very name.
+    /// The broker answered `UNKNOWN_TOPIC_OR_PARTITION` to a question for this very name.
     Missing,
     /// The principal may not describe it, so nobody knows whether it exists.
     NotAuthorized,

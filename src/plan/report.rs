@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::applied::topic_configs_applied;
 use super::checks::{self, Context, Finding};
 use super::conditions::{Condition, ConditionType, Reason, State};
-use super::decide::{Decision, Stage, Standing, TopicDecision};
+use super::counts::is_empty;
+use super::decision::{Decision, Stage, Standing, TopicDecision};
 use super::group::Group;
-use super::observed::{Records, TopicId};
+use super::observed::TopicId;
 use crate::keys::{KeyScheme, PartitionCount};
 use crate::layout::{self, SchemesVerdict};
 
@@ -113,7 +115,7 @@ pub type Layout = layout::Table;
 /// What is said of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// All conditions but KafkaReachable, which is the connection's to say, and the three that follow from all.
+    /// All conditions but `KafkaReachable`, which is the connection's to say, and the three that follow from all.
     pub conditions: Vec<Condition>,
     /// The topics in the order of the spec.
     pub topics: Vec<TopicReport>,
@@ -290,128 +292,6 @@ fn key_schemes_aligned(group: &Group) -> Finding {
     }
 }
 
-fn topic_configs_applied(context: Context<'_>) -> Finding {
-    let declared = || {
-        context
-            .decision
-            .topics
-            .iter()
-            .filter(|judged| !judged.topic.config.is_empty())
-    };
-    let failures: Vec<(&TopicDecision, &Failure)> = declared()
-        .filter_map(|judged| {
-            context
-                .outcomes
-                .configs
-                .get(&judged.topic.name)
-                .map(|failure| (judged, failure))
-        })
-        .collect();
-    for (judged, failure) in &failures {
-        let (reason, words) = match failure {
-            Failure::Rejected(words) => (Reason::Rejected, words),
-            Failure::NotAuthorized(words) => (Reason::NotAuthorized, words),
-            Failure::Unsure(_) => continue,
-        };
-        let wanted = judged
-            .config
-            .as_ref()
-            .map(|diff| pairs(diff.set.iter()))
-            .unwrap_or_default();
-        return Finding {
-            state: State::False,
-            reason,
-            message: format!(
-                "{}: wanted {wanted}, Kafka refused: {words}. Correct the value or the permission; it is tried again with growing pauses",
-                judged.topic.name
-            ),
-        };
-    }
-    let held_back: Vec<String> = declared().filter_map(held_back).collect();
-    if !held_back.is_empty() {
-        return Finding {
-            state: State::False,
-            reason: Reason::WouldDropData,
-            message: held_back.join("; "),
-        };
-    }
-    let differing: Vec<String> = declared()
-        .filter_map(|judged| {
-            judged
-                .config
-                .as_ref()
-                .filter(|diff| !diff.set.is_empty())
-                .map(|diff| format!("{}: wanted {}", judged.topic.name, pairs(diff.set.iter())))
-        })
-        .collect();
-    if !differing.is_empty() {
-        let written = !context.decision.actions.configs.is_empty();
-        let (state, reason, why) = if written {
-            (State::Unknown, Reason::Pending, "being set")
-        } else {
-            (
-                State::False,
-                Reason::Observed,
-                "it differs and is not the operator's to set now",
-            )
-        };
-        return Finding {
-            state,
-            reason,
-            message: format!("{}; {why}", differing.join("; ")),
-        };
-    }
-    if let Some(judged) = declared().find(|judged| judged.config.is_none()) {
-        return Finding {
-            state: State::Unknown,
-            reason: Reason::Pending,
-            message: format!("{}: its config is not known yet", judged.topic.name),
-        };
-    }
-    let message = if declared().next().is_some() {
-        "the declared config holds"
-    } else {
-        "no config is declared"
-    };
-    Finding {
-        state: State::True,
-        reason: Reason::Applied,
-        message: message.to_owned(),
-    }
-}
-
-fn held_back(judged: &TopicDecision) -> Option<String> {
-    let diff = judged
-        .config
-        .as_ref()
-        .filter(|diff| !diff.held_back.is_empty())?;
-    let changes: Vec<String> = diff
-        .held_back
-        .iter()
-        .map(|(key, seen, wanted)| format!("{key}: wanted {wanted}, seen {seen}"))
-        .collect();
-    let keys: Vec<&str> = diff
-        .held_back
-        .iter()
-        .map(|(key, ..)| key.as_str())
-        .collect();
-    Some(format!(
-        "{}: {}; this would drop records of a topic that the operator did not create. To accept that, set spec.acceptDataLoss: {{topic: {}, keys: [{}]}} \
-         (take an older one out first: each counts once)",
-        judged.topic.name,
-        changes.join(", "),
-        judged.topic.name,
-        keys.join(", ")
-    ))
-}
-
-fn pairs<'a>(entries: impl Iterator<Item = (&'a String, &'a String)>) -> String {
-    entries
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
 fn topic_report(judged: &TopicDecision, context: Context<'_>) -> TopicReport {
     let live = judged.live();
     TopicReport {
@@ -449,11 +329,9 @@ fn verdict(judged: &TopicDecision, context: Context<'_>) -> Verdict {
         (Stage::Deleted { .. }, _) => Verdict::Deleted,
         (Stage::Recreated { .. }, _) => Verdict::Recreated,
         (Stage::Live(_), Standing::Unjudged) => Verdict::Unjudged,
+        (Stage::Live(_), _) if judged.drifted => Verdict::Drifted,
         (Stage::Live(_), Standing::AtTarget) => Verdict::Aligned,
-        (Stage::Live(_), Standing::Above | Standing::Below { drifted: true, .. }) => {
-            Verdict::Drifted
-        }
-        (Stage::Live(_), Standing::Below { .. }) if context.group.observe => Verdict::Drifted,
+        (Stage::Live(_), Standing::Above) => Verdict::Drifted,
         (Stage::Live(_), Standing::Below { .. }) if !judged.topic.managed => {
             Verdict::WaitingForOwner
         }
@@ -496,12 +374,7 @@ fn holds_records(decision: &Decision) -> Option<bool> {
             Stage::Absent => {}
             Stage::Live(live) | Stage::Recreated { live, .. } => {
                 any = true;
-                let remembered = decision
-                    .memory
-                    .topics
-                    .get(&judged.topic.name)
-                    .is_some_and(|memory| memory.holds_records);
-                if remembered || live.records != Records::None {
+                if !is_empty(&decision.memory, &judged.topic.name, live) {
                     return Some(true);
                 }
             }

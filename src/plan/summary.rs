@@ -12,21 +12,16 @@ const GATES: [ConditionType; 3] = [
 /// Ready, Reconciling and Stalled for these conditions.
 ///
 /// Ready is False if a gate is False, else Unknown if one is Unknown. Evidence and config do not gate it: an
-/// application whose sync wave waits for Ready could otherwise never start. KafkaReachable does not either: an outage
+/// application whose sync wave waits for Ready could otherwise never start. `KafkaReachable` does not either: an outage
 /// changes no partition count.
 pub fn summarise(conditions: &[Condition], observing: bool) -> Vec<Condition> {
-    let gates: Vec<&Condition> = GATES
+    let gates = GATES.map(|kind| find(conditions, kind).unwrap_or_else(|| not_judged(kind)));
+    let open: Vec<&Condition> = gates
         .iter()
-        .filter_map(|kind| conditions.iter().find(|condition| condition.kind == *kind))
+        .filter(|gate| gate.state != State::True && !counts_as_fine(gate))
         .collect();
-    let first = |state| {
-        gates
-            .iter()
-            .find(|gate| gate.state == state && !counts_as_fine(gate))
-            .copied()
-    };
-    let gate = first(State::False).or_else(|| first(State::Unknown));
-    let Some(gate) = gate.filter(|_| !gates.is_empty()) else {
+    let first = |state| open.iter().find(|gate| gate.state == state);
+    let Some(gate) = first(State::False).or_else(|| first(State::Unknown)) else {
         return vec![
             Condition::new(
                 ConditionType::Ready,
@@ -34,37 +29,28 @@ pub fn summarise(conditions: &[Condition], observing: bool) -> Vec<Condition> {
                 Reason::Aligned,
                 "accepted, aligned, and no key scheme mismatch",
             ),
-            Condition::new(
-                ConditionType::Reconciling,
-                State::False,
-                Reason::Settled,
-                "",
-            ),
-            Condition::new(ConditionType::Stalled, State::False, Reason::Settled, ""),
+            settled(ConditionType::Reconciling),
+            settled(ConditionType::Stalled),
         ];
     };
-    // With nothing decided yet, a refused login is what somebody has to act on.
-    let unreachable = conditions.iter().find(|condition| {
-        condition.kind == ConditionType::KafkaReachable && condition.state == State::False
-    });
-    let stalled = gate.reason.is_stalled(observing)
-        || unreachable.is_some_and(|condition| condition.reason.is_stalled(observing));
-    let pair = |kind, holds, reason| {
-        let (state, reason) = if holds {
-            (State::True, reason)
-        } else {
-            (State::False, Reason::Settled)
-        };
-        Condition::new(
-            kind,
-            state,
-            reason,
-            if holds {
-                gate.message.clone()
-            } else {
-                String::new()
-            },
-        )
+    // Whoever has to act is told so, also while something else is still under way. With nothing decided yet, a refused
+    // login is what somebody has to act on.
+    let unreachable = find(conditions, ConditionType::KafkaReachable)
+        .filter(|condition| condition.state == State::False);
+    let stalled = open
+        .iter()
+        .copied()
+        .chain(&unreachable)
+        .find(|condition| condition.reason.is_stalled(observing));
+    let (reconciling, stalled) = match stalled {
+        Some(cause) => (
+            settled(ConditionType::Reconciling),
+            holds(ConditionType::Stalled, Reason::ActionNeeded, cause),
+        ),
+        None => (
+            holds(ConditionType::Reconciling, Reason::InProgress, gate),
+            settled(ConditionType::Stalled),
+        ),
     };
     vec![
         Condition::new(
@@ -73,9 +59,29 @@ pub fn summarise(conditions: &[Condition], observing: bool) -> Vec<Condition> {
             gate.reason,
             gate.message.clone(),
         ),
-        pair(ConditionType::Reconciling, !stalled, Reason::InProgress),
-        pair(ConditionType::Stalled, stalled, Reason::ActionNeeded),
+        reconciling,
+        stalled,
     ]
+}
+
+fn find(conditions: &[Condition], kind: ConditionType) -> Option<Condition> {
+    conditions
+        .iter()
+        .find(|condition| condition.kind == kind)
+        .cloned()
+}
+
+/// A gate that nobody judged is not open.
+fn not_judged(kind: ConditionType) -> Condition {
+    Condition::new(kind, State::Unknown, Reason::Pending, "not looked at yet")
+}
+
+fn settled(kind: ConditionType) -> Condition {
+    Condition::new(kind, State::False, Reason::Settled, "")
+}
+
+fn holds(kind: ConditionType, reason: Reason, cause: &Condition) -> Condition {
+    Condition::new(kind, State::True, reason, cause.message.clone())
 }
 
 /// No declared scheme, or one that cannot be compared, is not a mismatch.

@@ -1,0 +1,126 @@
+//! Growth marks: the end offsets of a topic around its last growth. Records below the first mark were placed at the
+//! old count, those above the second at the new one, and those between by producers that may or may not have known of
+//! it: they refresh their metadata only every few minutes.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+
+use crate::api::GrowthMark;
+use crate::kafka::Cluster;
+use crate::plan::Grow;
+
+/// How long producers may take to notice a growth: librdkafka refreshes its metadata every 5 minutes
+/// (`topic.metadata.refresh.interval.ms`), sarama and the Java client within 10 at the latest for topics that they use.
+pub(super) const SETTLES_WITHIN: Duration = Duration::from_secs(600);
+
+/// The marks before some growths. They are taken before the intent is written, so that no record of the old count can
+/// lie above its first mark unseen: one that is written in between falls between the marks.
+pub(super) async fn before(cluster: &Cluster, growths: &[Grow], now: Timestamp) -> Vec<GrowthMark> {
+    let asked: Vec<(String, i32)> = growths
+        .iter()
+        .map(|grow| (grow.topic.clone(), grow.from))
+        .collect();
+    let ends = if asked.is_empty() {
+        Ok(BTreeMap::default())
+    } else {
+        cluster.client().end_offsets(&asked).await
+    };
+    let ends = ends.unwrap_or_default();
+    growths
+        .iter()
+        .map(|grow| GrowthMark {
+            topic: grow.topic.clone(),
+            topic_id: grow.id.clone(),
+            from: grow.from,
+            to: grow.to,
+            grown_at: MicroTime(micros(now)),
+            // Unreadable end offsets leave the mark empty: nothing below it is then proven.
+            before: ends
+                .get(&grow.topic)
+                .and_then(|ends| ends.as_ref().ok())
+                .map(|ends| packed(ends))
+                .unwrap_or_default(),
+            after: None,
+        })
+        .collect()
+}
+
+/// Those marks whose settling window has passed, with their second mark.
+pub(super) async fn settled(
+    cluster: &Cluster,
+    marks: &[GrowthMark],
+    now: Timestamp,
+) -> Vec<GrowthMark> {
+    let due: Vec<&GrowthMark> = marks
+        .iter()
+        .filter(|mark| mark.after.is_none() && left(mark, now).is_zero())
+        .collect();
+    if due.is_empty() {
+        return Vec::new();
+    }
+    let asked: Vec<(String, i32)> = due
+        .iter()
+        .map(|mark| (mark.topic.clone(), mark.to))
+        .collect();
+    let ends = cluster
+        .client()
+        .end_offsets(&asked)
+        .await
+        .unwrap_or_default();
+    due.into_iter()
+        .filter_map(|mark| {
+            let ends = ends.get(&mark.topic)?.as_ref().ok()?;
+            Some(GrowthMark {
+                after: Some(packed(ends)),
+                ..mark.clone()
+            })
+        })
+        .collect()
+}
+
+/// The time until the next second mark is due.
+pub(super) fn next_due(marks: &[GrowthMark], now: Timestamp) -> Option<Duration> {
+    marks
+        .iter()
+        .filter(|mark| mark.after.is_none())
+        .map(|mark| left(mark, now).max(RETRY))
+        .min()
+}
+
+/// The pause before end offsets are read again that could not be read when they were due.
+const RETRY: Duration = Duration::from_secs(30);
+
+fn left(mark: &GrowthMark, now: Timestamp) -> Duration {
+    let passed = Duration::try_from(now.duration_since(mark.grown_at.0)).unwrap_or_default();
+    SETTLES_WITHIN.saturating_sub(passed)
+}
+
+/// The marks of a claim with newer ones in place of those of the same topics; marks of topics that left go.
+pub(super) fn merged(
+    old: &[GrowthMark],
+    new: Vec<GrowthMark>,
+    claims: impl Fn(&str) -> bool,
+) -> Vec<GrowthMark> {
+    let mut marks: Vec<GrowthMark> = old
+        .iter()
+        .filter(|mark| claims(&mark.topic) && new.iter().all(|newer| newer.topic != mark.topic))
+        .cloned()
+        .collect();
+    marks.extend(new);
+    marks
+}
+
+fn packed(ends: &[i64]) -> String {
+    ends.iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// Kubernetes keeps microseconds in these times.
+pub(super) fn micros(now: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+}

@@ -1,0 +1,86 @@
+//! What somebody may commit to go on, and what it would move: the parts that messages share.
+
+use super::checks::Context;
+use super::decision::{Decision, TopicDecision};
+use super::group::Group;
+use crate::keys::PartitionCount;
+use crate::layout;
+
+/// How many moved sample keys a message lists.
+const SHOWN: usize = 10;
+
+/// The Managed topics that have this count now.
+fn managed_at(decision: &Decision, count: i32) -> impl Iterator<Item = &TopicDecision> {
+    decision.topics.iter().filter(move |judged| {
+        judged.topic.managed && judged.live().is_some_and(|live| live.partitions == count)
+    })
+}
+
+/// The consent that lets all Managed topics of one live count grow. Where one of them used these numbers up before, it
+/// has to carry the live ids, and then of all of them: a consent with ids speaks of no other topic.
+pub(super) fn consent_text(decision: &Decision, from: i32, to: i32) -> String {
+    let names: Vec<&str> = managed_at(decision, from)
+        .map(|judged| judged.topic.name.as_str())
+        .collect();
+    let used =
+        decision.memory.spent.iter().any(|spent| {
+            spent.from == from && spent.to == to && names.contains(&spent.topic.as_str())
+        });
+    let ids: Vec<&str> = managed_at(decision, from)
+        .filter_map(|judged| judged.live().map(|live| live.id.as_str()))
+        .collect();
+    let ids = if used {
+        format!(", topicIds: [{}]", ids.join(", "))
+    } else {
+        String::new()
+    };
+    format!(
+        "acceptKeyMovement: {{topics: [{}], fromPartitions: {from}, toPartitions: {to}{ids}}}",
+        names.join(", ")
+    )
+}
+
+/// What a growth moves: the exact share of the key space, and the sample keys one by one.
+pub(super) fn movement(group: &Group, from: i32, to: i32) -> String {
+    let (Some(from_count), Some(to_count)) = (PartitionCount::new(from), PartitionCount::new(to))
+    else {
+        return String::new();
+    };
+    let share = format!(
+        "{from} -> {to} moves {} of the key space",
+        layout::moved_share(from_count, to_count)
+    );
+    let scheme = group.topics.iter().find_map(|topic| topic.scheme.clone());
+    let Some(scheme) = scheme.filter(|_| !group.sample_keys.is_empty()) else {
+        return share;
+    };
+    // A key that the encoding cannot represent is refused with the spec, so there is nothing to report of it here.
+    let Ok(moves) = layout::moves(&scheme, &group.sample_keys, from_count, to_count) else {
+        return share;
+    };
+    let shown: Vec<String> = moves.iter().take(SHOWN).map(ToString::to_string).collect();
+    let list = if shown.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", shown.join(", "))
+    };
+    let rest = if moves.len() > SHOWN {
+        format!(" and {} more", moves.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    format!(
+        "{share}, {} of {} sample keys{list}{rest}",
+        moves.len(),
+        group.sample_keys.len()
+    )
+}
+
+/// The consent for one live count, and what it moves.
+pub(super) fn consent_and_movement(context: Context<'_>, from: i32, to: i32) -> String {
+    format!(
+        "{} ({})",
+        consent_text(context.decision, from, to),
+        movement(context.group, from, to)
+    )
+}
