@@ -21,3 +21,5 @@ pub mod plan;
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod readme;

@@ -13,10 +13,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt;
 use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use tokio::sync::watch;
 
+use super::context::API_TIMEOUT;
 use super::marks::merged;
 use super::memory::{Subject, holds, to_claim};
 use crate::api::{ClaimSpec, CoPartitionClaim, GrowthMark};
@@ -55,6 +57,12 @@ pub(super) enum ClaimError {
         /// What was said.
         #[source]
         source: Box<kube::Error>,
+    },
+    /// No answer in time; whether it was written shows in the watch.
+    #[error("the API server did not answer within {}s while the claim {name} was written", API_TIMEOUT.as_secs())]
+    Slow {
+        /// The claim.
+        name: String,
     },
     /// It was written and did not come back in time.
     #[error("the claim {name} was written and did not come back through the watch within {}s", COMES_BACK_WITHIN.as_secs())]
@@ -219,17 +227,24 @@ impl Claims {
             ..PostParams::default()
         };
         let version = self.version.subscribe();
-        match current {
-            None => self.api.create(&params, &claim).await.map_err(failed)?,
-            Some(current) => {
-                claim
-                    .metadata
-                    .resource_version
-                    .clone_from(&current.metadata.resource_version);
-                self.api
-                    .replace(name, &params, &claim)
-                    .await
-                    .map_err(failed)?
+        let written = async {
+            match current {
+                None => self.api.create(&params, &claim).await,
+                Some(current) => {
+                    claim
+                        .metadata
+                        .resource_version
+                        .clone_from(&current.metadata.resource_version);
+                    self.api.replace(name, &params, &claim).await
+                }
+            }
+        };
+        match tokio::time::timeout(API_TIMEOUT, written.boxed()).await {
+            Ok(answer) => answer.map_err(failed)?,
+            Err(_) => {
+                return Err(ClaimError::Slow {
+                    name: name.to_owned(),
+                });
             }
         };
         self.lock().written.insert(name.to_owned(), spec.clone());

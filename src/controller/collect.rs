@@ -9,13 +9,10 @@ use kube::api::{Api, DeleteParams, Preconditions};
 use kube::runtime::reflector::Store;
 use kube::{Resource, ResourceExt};
 
-use super::context::Context;
+use super::context::{API_TIMEOUT, Context};
 use super::memory::Subject;
 use super::reconcile::WatchedGroup;
 use crate::api::{CoPartitionClaim, CoPartitionedTopicGroup};
-
-/// The longest time that one request to the API server may take.
-const API_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Collects claims whose group is gone, and forgets such groups on the Kafka side.
 pub(super) struct Collector {
@@ -42,6 +39,7 @@ impl Collector {
         for gone in self.known.difference(&present) {
             self.context.kafka.forget(gone);
             self.context.attempts.forget(gone);
+            self.context.setbacks.forget(gone);
         }
         let claims: Vec<Arc<CoPartitionClaim>> = self
             .context

@@ -12,6 +12,9 @@ use super::metrics::Metrics;
 use crate::kafka::Clusters;
 use crate::plan::{Actions, Outcomes, Owner};
 
+/// The longest time that one request to the API server may take.
+pub(super) const API_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// What every pass shares.
 pub(super) struct Context {
     /// The Kubernetes API.
@@ -28,6 +31,8 @@ pub(super) struct Context {
     pub(super) metrics: Metrics,
     /// What Kafka refused, and when it is tried again.
     pub(super) attempts: Attempts,
+    /// Passes that failed on the API server.
+    pub(super) setbacks: Setbacks,
 }
 
 /// Failed attempts by group, so that a refused action is not sent with every pass, and what Kafka said stays in the
@@ -45,6 +50,8 @@ struct Attempt {
 /// The first pause after a failed attempt; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// The longest pause after a pass that failed on the API server, which usually is back within seconds.
+const LONGEST_SETBACK: Duration = Duration::from_secs(60);
 
 impl Attempts {
     /// What came of the same actions last time, if it is too early to try them again, and the time left.
@@ -57,25 +64,12 @@ impl Attempts {
         Some((last.outcomes.clone(), left))
     }
 
-    /// Notes what came of some actions. Returns the pause before the next attempt, if one is needed.
-    pub(super) fn note(
-        &self,
-        group: &str,
-        actions: &Actions,
-        outcomes: &Outcomes,
-    ) -> Option<Duration> {
+    /// Notes that some actions failed, as far as they are still to be done. Returns the pause before the next attempt.
+    pub(super) fn note(&self, group: &str, actions: &Actions, outcomes: &Outcomes) -> Duration {
         let mut attempts = self.lock();
-        if outcomes.is_empty() {
-            attempts.remove(group);
-            return None;
-        }
-        let failures = attempts
-            .get(group)
-            .filter(|last| last.actions == *actions)
-            .map_or(0, |last| last.failures);
-        let pause = FIRST_PAUSE
-            .saturating_mul(1 << failures.min(16))
-            .min(LONGEST_PAUSE);
+        let same = attempts.get(group).filter(|last| last.actions == *actions);
+        let failures = same.map_or(0, |last| last.failures);
+        let pause = paused(failures, LONGEST_PAUSE);
         let attempt = Attempt {
             actions: actions.clone(),
             outcomes: outcomes.clone(),
@@ -83,7 +77,7 @@ impl Attempts {
             next: Instant::now() + pause,
         };
         attempts.insert(group.to_owned(), attempt);
-        Some(pause)
+        pause
     }
 
     /// Forgets a group.
@@ -94,4 +88,33 @@ impl Attempts {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Attempt>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Failed passes in a row by group. Bounded by the number of groups.
+#[derive(Default)]
+pub(super) struct Setbacks(Mutex<HashMap<String, u32>>);
+
+impl Setbacks {
+    /// Counts a failed pass. Returns the pause before the next one.
+    pub(super) fn note(&self, group: &str) -> Duration {
+        let mut setbacks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let failures = setbacks.entry(group.to_owned()).or_default();
+        *failures = failures.saturating_add(1);
+        paused(*failures - 1, LONGEST_SETBACK)
+    }
+
+    /// Forgets a group, as after a pass that went well.
+    pub(super) fn forget(&self, group: &str) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(group);
+    }
+}
+
+/// A pause that doubles with each failure.
+fn paused(failures: u32, longest: Duration) -> Duration {
+    FIRST_PAUSE
+        .saturating_mul(1 << failures.min(16))
+        .min(longest)
 }

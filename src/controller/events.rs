@@ -3,7 +3,7 @@
 use kube::Resource;
 use kube::runtime::events::{Event, EventType};
 
-use super::context::Context;
+use super::context::{API_TIMEOUT, Context};
 use super::reconcile::WatchedGroup;
 use super::status::find;
 use crate::api::GroupStatus;
@@ -90,11 +90,12 @@ async fn publish(
         secondary: None,
     };
     // An Event is a courtesy: the status says the same, so a failure is logged and not repeated.
-    if let Err(error) = context
-        .recorder
-        .publish(&event, &object.object_ref(&()))
-        .await
-    {
-        tracing::warn!(reason, %error, "an Event could not be published");
+    let reference = object.object_ref(&());
+    let published =
+        tokio::time::timeout(API_TIMEOUT, context.recorder.publish(&event, &reference)).await;
+    match published {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(reason, %error, "an Event could not be published"),
+        Err(_) => tracing::warn!(reason, "the API server did not take an Event in time"),
     }
 }

@@ -14,7 +14,7 @@ use kube::runtime::controller::Action;
 
 use super::act::{Basis, act};
 use super::claims::ClaimError;
-use super::context::Context;
+use super::context::{API_TIMEOUT, Context};
 use super::events;
 use super::marks;
 use super::memory::{Subject, from_claim, from_status};
@@ -36,9 +36,6 @@ const SAFETY_NET: Duration = Duration::from_secs(600);
 const ROUNDS: usize = 4;
 /// When a pass is repeated that left something open.
 const SOON: Duration = Duration::from_secs(1);
-/// The longest time that one request to the API server may take.
-const API_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// Why a pass failed. It is tried again with growing pauses.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
@@ -110,6 +107,7 @@ async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action
     };
     let action = pass.report(&valid, &settled).boxed().await?;
     pass.context.metrics.pass("Ok");
+    pass.context.setbacks.forget(&pass.subject.key());
     Ok(action)
 }
 
@@ -249,7 +247,6 @@ impl Pass {
         let managed: Vec<String> = group.managed().map(|topic| topic.name.clone()).collect();
         let mut memory = self.memory.clone();
         let mut outcomes = Outcomes::default();
-        let mut again = SAFETY_NET;
         for round in 1.. {
             let conflicts = self.context.claims.conflicts(
                 &self.subject.claim_name(),
@@ -284,8 +281,22 @@ impl Pass {
                 memory: &decision.memory,
                 ..basis
             };
-            if decision.actions.is_empty() || !outcomes.is_empty() {
-                let again = self.next_mark().map_or(again, |due| again.min(due));
+            if decision.actions.is_empty() {
+                self.context.attempts.forget(&key);
+                let again = self
+                    .next_mark()
+                    .map_or(SAFETY_NET, |due| SAFETY_NET.min(due));
+                return Ok(Some(Settled {
+                    decision,
+                    outcomes: Outcomes::default(),
+                    again,
+                }));
+            }
+            if !outcomes.is_empty() {
+                let again = self
+                    .context
+                    .attempts
+                    .note(&key, &decision.actions, &outcomes);
                 return Ok(Some(Settled {
                     decision,
                     outcomes,
@@ -308,11 +319,6 @@ impl Pass {
             }
             let acted = act(cluster, &names, &decision.actions, basis).await;
             self.log(&decision.actions, &acted.outcomes);
-            again = self
-                .context
-                .attempts
-                .note(&key, &decision.actions, &acted.outcomes)
-                .unwrap_or(again);
             memory.clone_from(&decision.memory);
             acted
                 .created

@@ -14,15 +14,16 @@ use kube::runtime::events::{Recorder, Reporter};
 use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::runtime::watcher::{self, watcher};
 use kube::runtime::{Controller, WatchStreamExt};
-use kube::{Api, Client, ResourceExt};
+use kube::{Api, Client, Resource, ResourceExt};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
 use super::claims::{ClaimEvent, Claims};
 use super::collect::Collector;
-use super::context::{Attempts, Context};
+use super::context::{Attempts, Context, Setbacks};
 use super::http::{Pages, serve};
+use super::memory::Subject;
 use super::metrics::Metrics;
 use super::reconcile::{self, WatchedGroup, reconcile};
 use crate::api::CoPartitionClaim;
@@ -222,6 +223,7 @@ async fn context(
         recorder: Recorder::new(client.clone(), reporter),
         metrics,
         attempts: Attempts::default(),
+        setbacks: Setbacks::default(),
         client,
     }))
 }
@@ -257,11 +259,8 @@ async fn kube_system_uid(client: &Client) -> String {
 fn on_error(object: Arc<WatchedGroup>, error: &reconcile::Error, context: Arc<Context>) -> Action {
     context.metrics.pass(error.category());
     tracing::warn!(group = %object.name_any(), namespace = object.namespace().unwrap_or_default(), %error, "a pass failed; it is tried again");
-    Action::requeue(RETRY_AFTER)
+    Action::requeue(context.setbacks.note(&Subject::of(object.meta()).key()))
 }
-
-/// The pause after a pass that failed on the API server.
-const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// Where announcements go: one queue for each watch.
 #[derive(Clone, Default)]

@@ -31,6 +31,7 @@ mod report;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 
 pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;
@@ -44,3 +45,4 @@ pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
 pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
 pub use report::{Failure, Layout, Outcomes, Report, TopicReport, Verdict, refused, report};
 pub use summary::summarise;
+pub use vocabulary::{Entry, VOCABULARY, readme_table};

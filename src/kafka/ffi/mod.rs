@@ -300,13 +300,18 @@ impl Options {
         validate_only: bool,
     ) -> Result<Self, Failure> {
         let options = Self::new(handle, op, timeout)?;
-        let at_broker = milliseconds(timeout.mul_f32(0.8)).max(1);
-        options.set(|options, words, size| {
-            // SAFETY: live options and a buffer of the given size.
-            unsafe {
-                sys::rd_kafka_AdminOptions_set_operation_timeout(options, at_broker, words, size)
-            }
-        })?;
+        // A config change has no such timeout: librdkafka refuses to set it.
+        if op != Op::RD_KAFKA_ADMIN_OP_INCREMENTALALTERCONFIGS {
+            let at_broker = milliseconds(timeout.mul_f32(0.8)).max(1);
+            options.set(|options, words, size| {
+                // SAFETY: live options and a buffer of the given size.
+                unsafe {
+                    sys::rd_kafka_AdminOptions_set_operation_timeout(
+                        options, at_broker, words, size,
+                    )
+                }
+            })?;
+        }
         options.set(|options, words, size| {
             // SAFETY: live options and a buffer of the given size.
             unsafe {

@@ -1,0 +1,159 @@
+//! Which reasons a condition can have in which status, and what that means to kstatus: the README's table.
+
+use std::fmt::Write as _;
+
+use super::conditions::{ConditionType, Reason, State};
+
+/// The reasons of one condition in one status.
+pub struct Entry {
+    /// The condition.
+    pub kind: ConditionType,
+    /// Its status.
+    pub state: State,
+    /// Its reasons in that status.
+    pub reasons: &'static [Reason],
+}
+
+const fn entry(kind: ConditionType, state: State, reasons: &'static [Reason]) -> Entry {
+    Entry {
+        kind,
+        state,
+        reasons,
+    }
+}
+
+/// All conditions with all their reasons, in the order of the documentation.
+pub const VOCABULARY: &[Entry] = {
+    use ConditionType as C;
+    use Reason as R;
+    use State::{False, True, Unknown};
+    &[
+        entry(C::Accepted, True, &[R::Accepted]),
+        entry(
+            C::Accepted,
+            False,
+            &[
+                R::InvalidSpec,
+                R::TopicConflict,
+                R::ManagedByOther,
+                R::ForeignMemory,
+            ],
+        ),
+        entry(C::Accepted, Unknown, &[R::ClusterUnknown]),
+        entry(C::KafkaReachable, True, &[R::Reachable]),
+        entry(
+            C::KafkaReachable,
+            False,
+            &[
+                R::Unreachable,
+                R::Timeout,
+                R::NotAuthorized,
+                R::AuthenticationFailed,
+                R::CertificateRejected,
+            ],
+        ),
+        entry(C::KafkaReachable, Unknown, &[R::Pending]),
+        entry(C::PartitionsAligned, True, &[R::Aligned]),
+        entry(
+            C::PartitionsAligned,
+            False,
+            &[
+                R::ClusterChanged,
+                R::TopicDeleted,
+                R::TopicRecreated,
+                R::PartitionDrift,
+                R::CountsDisagree,
+                R::CountUnknown,
+                R::CreateRejected,
+                R::GrowthRejected,
+                R::GrowthBlocked,
+                R::WaitingForReferenced,
+                R::TopicMissing,
+                R::GrowthIncomplete,
+            ],
+        ),
+        entry(
+            C::PartitionsAligned,
+            Unknown,
+            &[
+                R::OffsetsUnreadable,
+                R::TopicNotAuthorized,
+                R::Creating,
+                R::Pending,
+            ],
+        ),
+        entry(C::KeySchemesAligned, True, &[R::SameScheme]),
+        entry(
+            C::KeySchemesAligned,
+            False,
+            &[R::PartitionerMismatch, R::EncodingMismatch],
+        ),
+        entry(
+            C::KeySchemesAligned,
+            Unknown,
+            &[R::SchemeNotDeclared, R::NotProvable, R::Pending],
+        ),
+        entry(C::TopicConfigsApplied, True, &[R::Applied]),
+        entry(
+            C::TopicConfigsApplied,
+            False,
+            &[R::Rejected, R::NotAuthorized, R::WouldDropData, R::Observed],
+        ),
+        entry(C::TopicConfigsApplied, Unknown, &[R::Pending]),
+        entry(C::KeysVerified, Unknown, &[R::Off]),
+        entry(C::ConsumersColocated, Unknown, &[R::Off]),
+        entry(C::SlotsAligned, Unknown, &[R::Off]),
+        entry(C::Locked, False, &[R::Off]),
+        entry(C::Paused, True, &[R::Paused]),
+        entry(C::Paused, False, &[R::NotPaused]),
+    ]
+};
+
+/// The table of the README: one line a reason.
+pub fn readme_table() -> String {
+    let mut table =
+        String::from("| Condition | Status | Reason | Means | kstatus |\n|---|---|---|---|---|\n");
+    for Entry {
+        kind,
+        state,
+        reasons,
+    } in VOCABULARY
+    {
+        for reason in *reasons {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                table,
+                "| {kind} | {} | {reason} | {} | {} |",
+                state.as_str(),
+                reason.doc(),
+                kstatus(*kind, *state, *reason)
+            );
+        }
+    }
+    table
+}
+
+/// What the reason makes of a group in the words of kstatus, where it decides that at all.
+fn kstatus(kind: ConditionType, state: State, reason: Reason) -> &'static str {
+    let gates = matches!(
+        kind,
+        ConditionType::Accepted
+            | ConditionType::PartitionsAligned
+            | ConditionType::KeySchemesAligned
+    );
+    let fine = matches!(reason, Reason::NotProvable | Reason::SchemeNotDeclared);
+    match state {
+        _ if !gates && kind != ConditionType::KafkaReachable => "no effect",
+        State::True if !gates => "no effect",
+        State::True => "Current, if the other gates are",
+        _ if fine => "no effect",
+        _ if kind == ConditionType::KafkaReachable && state == State::Unknown => "no effect",
+        _ if kind == ConditionType::KafkaReachable && reason.is_stalled(false) => {
+            "Failed, unless Ready"
+        }
+        _ if kind == ConditionType::KafkaReachable => "InProgress, unless Ready",
+        _ if reason.is_stalled(false) => "Failed",
+        _ if reason.is_stalled(true) => "InProgress; in Observe Failed",
+        _ => "InProgress",
+    }
+}

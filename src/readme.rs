@@ -1,0 +1,47 @@
+//! The README says what the code says.
+
+use crate::api::CoPartitionedTopicGroup;
+use crate::plan::readme_table;
+
+const README: &str = include_str!("../README.md");
+
+/// The text between two markers.
+fn section(name: &str) -> &'static str {
+    let begin = format!("<!-- {name} -->\n");
+    let end = format!("<!-- /{name} -->");
+    let (_, rest) = README
+        .split_once(&begin)
+        .unwrap_or_else(|| panic!("README.md has no line {begin:?}"));
+    let (text, _) = rest
+        .split_once(&end)
+        .unwrap_or_else(|| panic!("README.md has no line {end:?}"));
+    text
+}
+
+#[test]
+fn the_table_of_conditions_is_what_the_code_can_say() {
+    let wanted = readme_table();
+    assert_eq!(
+        section("conditions").trim(),
+        wanted.trim(),
+        "put this between the markers in README.md:\n{wanted}"
+    );
+}
+
+#[test]
+fn the_example_is_a_group() {
+    let text = section("example")
+        .trim()
+        .trim_start_matches("```yaml")
+        .trim_end_matches("```");
+    let group: CoPartitionedTopicGroup =
+        serde_yaml::from_str(text).expect("the README's example parses");
+    let names: Vec<&str> = group
+        .spec
+        .topics
+        .iter()
+        .map(|topic| topic.name.as_str())
+        .collect();
+    assert_eq!(names, ["market-updates", "notifications"]);
+    assert_eq!(group.spec.partitions, Some(6));
+}
