@@ -1,6 +1,6 @@
 //! The custom resources as users write and read them: types, conditions, reasons and the generated CRDs.
 //!
-//! Only shapes live here. What a field *means* is decided elsewhere: [`crate::controller::validate`] turns a
+//! Only shapes live here. What a field *means* is decided elsewhere: `controller::validate` turns a
 //! spec into the validated [`crate::plan::Group`], and [`crate::plan`] decides on that alone.
 
 mod claim;

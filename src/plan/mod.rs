@@ -9,7 +9,7 @@
 //!
 //! A pass decides, writes the decision's memory to the claim, acts, looks again and decides again; the last decision is
 //! reported. So every transition that must survive a crash (a growth read back, a consent spent, a topic adopted)
-//! happens in [`decide`] and nowhere else, on what is seen, not on what was sent.
+//! happens in [`decide()`] and nowhere else, on what is seen, not on what was sent.
 
 mod actions;
 mod applied;

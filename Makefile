@@ -1,0 +1,64 @@
+# Everything that a developer or CI runs. `make` alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build fmt lint doc unit integration crds check-crds test demo clean
+
+# Says what begins and when, so that a long run is never silent about where it is.
+step = @echo "[$$(date +%T)] $(1)"
+operator := cargo run -q --locked --bin copartition-operator --
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what is missing; build or fetch the servers that tests and demo use (once, minutes)
+	$(call step,setup)
+	@tests/env/setup
+
+build: ## Build the release binary
+	cargo build --release --locked
+
+fmt: ## Format the code
+	cargo fmt
+
+lint: ## Check formatting and lints
+	$(call step,lint)
+	cargo fmt --check
+	cargo clippy --all-targets --locked -- -D warnings
+
+doc: ## Build the code's documentation, warnings are errors
+	$(call step,doc)
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --document-private-items
+
+unit: ## Run the tests that need no server
+	$(call step,unit tests)
+	cargo test --lib --bins --locked
+	cargo test --doc --locked
+
+integration: ## Run the tests against a real Kafka and a real Kubernetes API server (after setup)
+	$(call step,integration tests)
+	cargo test --test integration --locked
+
+crds: ## Write the resource definitions in crds/ from the code
+	$(operator) crd --output-dir crds
+
+check-crds: ## Check that crds/ is what the code says
+	$(call step,resource definitions)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(operator) crd --output-dir "$$fresh"; \
+	diff -ru crds "$$fresh" || { echo "crds/ differs from the code: run 'make crds'" >&2; exit 1; }
+
+test: ## Everything that CI checks
+	@$(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory doc
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory check-crds
+	@$(MAKE) --no-print-directory integration
+	$(call step,all passed)
+
+demo: ## Show the operator at work on a Kafka and a Kubernetes of its own (KEEP=1 leaves them up)
+	@examples/demo.sh
+
+clean: ## Remove what was built here (not the cache of servers)
+	cargo clean

@@ -1,0 +1,33 @@
+# Sourced by the scripts beside it: what is used, in which version, and where the built parts are cached.
+# shellcheck shell=bash disable=SC2034 # what is set here is used by the scripts that source it
+
+env_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# A bare environment (cron, some CI) has no HOME; Go and Maven need one as much as the cache does.
+if [ -z "${HOME:-}" ]; then
+  HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
+  export HOME
+fi
+cache=${COPARTITION_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/copartition-operator}
+
+# The versions stand once, in go.mod and in pom.xml. The hash keeps a changed build from running an old binary.
+kubernetes_version=$(sed -n 's/^\(require \|\t\)k8s.io\/kubernetes v\([0-9.]*\).*/\2/p' "$env_dir/controlplane/go.mod")
+kafka_version=$(sed -n 's/.*<kafka.version>\(.*\)<\/kafka.version>.*/\1/p' "$env_dir/kafka/pom.xml")
+content_hash() { cat "$@" | sha256sum | cut -c1-12; }
+controlplane_dir=$cache/controlplane-$kubernetes_version-$(content_hash "$env_dir"/controlplane/{main.go,go.mod,go.sum})
+kafka_dir=$cache/kafka-$kafka_version-$(content_hash "$env_dir/kafka/pom.xml")
+
+# The parts of the control plane are one binary that goes by the name it is called by.
+controlplane=$controlplane_dir/bin
+kafka_lib=$kafka_dir/lib
+
+# Short-lived JVMs on few cores spend most of their time in the compiler and the collector: the simple ones start fastest.
+# Their own log goes to stderr, where only warnings are of interest.
+kafka_tool_opts=(-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=warn)
+
+require_parts() {
+  if [ ! -x "$controlplane/kube-apiserver" ] || [ ! -d "$kafka_lib" ]; then
+    echo "the servers that the tests use are not there yet: run 'make setup' first" >&2
+    exit 1
+  fi
+}
