@@ -7,17 +7,20 @@
 //!                                                 watch returns it
 //! ```
 //! A topic counts as held once the claim that lists it came back through the watch and no other claim listed it
-//! earlier. Inside one process the order is the order of reservations; after a restart it is (since, uid).
+//! earlier (`holders` keeps the order). Of two operators that write at the same moment, one sees the other's claim
+//! first and takes its own back. After a restart the order is: topics that were seen first, then (since, uid).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
 use kube::ResourceExt;
-use kube::api::{Api, PostParams};
+use kube::api::{Api, DeleteParams, PostParams, Preconditions};
 use tokio::sync::watch;
 
+pub(super) use super::claim_cache::ClaimEvent;
+use super::claim_cache::State;
 use super::context::API_TIMEOUT;
 use super::marks::merged;
 use super::memory::{Subject, holds, to_claim};
@@ -33,17 +36,6 @@ pub(super) struct Claims {
     state: Mutex<State>,
     /// Counts up with each event, so that a writer can wait for its own.
     version: watch::Sender<u64>,
-}
-
-#[derive(Default)]
-struct State {
-    synced: bool,
-    listing: Option<Vec<CoPartitionClaim>>,
-    claims: HashMap<String, Arc<CoPartitionClaim>>,
-    /// What this process wrote last, by claim: it outranks an edit by hand.
-    written: HashMap<String, ClaimSpec>,
-    /// The claims that list a topic of a cluster, the holder first.
-    holders: BTreeMap<(String, String), Vec<String>>,
 }
 
 /// Why a claim could not be written.
@@ -70,20 +62,6 @@ pub(super) enum ClaimError {
         /// The claim.
         name: String,
     },
-}
-
-/// One event of the claim watch.
-pub(super) enum ClaimEvent {
-    /// A listing begins.
-    Listing,
-    /// A claim of the listing.
-    Listed(CoPartitionClaim),
-    /// The listing is complete.
-    ListingDone,
-    /// A claim changed.
-    Changed(CoPartitionClaim),
-    /// A claim is gone.
-    Gone(CoPartitionClaim),
 }
 
 impl Claims {
@@ -150,12 +128,13 @@ impl Claims {
         cluster_id: &str,
         topics: &[String],
     ) -> BTreeMap<String, String> {
-        let state = self.lock();
+        let mut state = self.lock();
         state.conflicts(claim, cluster_id, topics)
     }
 
-    /// Makes the claim say what `memory` says, with `marks` in place of older ones of the same topics: reserves the topics, writes, and waits until the watch returns it.
-    /// Returns the conflicts instead if another group holds one of them; then nothing is written.
+    /// Makes the claim say what `memory` says, with `marks` in place of older ones of the same topics: reserves the
+    /// topics, writes, and waits until the watch returns it. Returns the conflicts instead if another group holds one
+    /// of them; then nothing is written, or it is taken back.
     ///
     /// # Errors
     /// [`ClaimError`]; the reservation of topics that the claim does not list yet is given back.
@@ -166,7 +145,7 @@ impl Claims {
         marks: Vec<GrowthMark>,
     ) -> Result<BTreeMap<String, String>, ClaimError> {
         let name = subject.claim_name();
-        let (spec, current) = {
+        let (spec, current, added) = {
             let mut state = self.lock();
             let current = state.claims.get(&name).cloned();
             let base = state
@@ -181,6 +160,7 @@ impl Claims {
                 state.written.insert(name, spec);
                 return Ok(BTreeMap::new());
             }
+            let mut added = None;
             if let Some(cluster_id) = &spec.cluster_id {
                 // What the claim lists already is not asked for again: it keeps what it held.
                 let listed = current
@@ -195,16 +175,55 @@ impl Claims {
                 if !conflicts.is_empty() {
                     return Ok(conflicts);
                 }
-                state.reserve(&name, cluster_id, &topics);
+                state.holders.reserve(&name, cluster_id, &topics);
+                added = Some((cluster_id.clone(), topics));
             }
-            (spec, current)
+            (spec, current, added)
         };
         let result = self.write(&name, &spec, current.as_deref()).await;
         if let Err(error) = result {
-            self.lock().give_back(&name);
+            self.lock().holders.give_back(&name);
             return Err(error);
         }
-        Ok(BTreeMap::new())
+        let Some((cluster_id, topics)) = added else {
+            return Ok(BTreeMap::new());
+        };
+        let conflicts = self.conflicts(&name, &cluster_id, &topics);
+        if !conflicts.is_empty() {
+            self.take_back(&name, current.as_deref()).await?;
+        }
+        Ok(conflicts)
+    }
+
+    /// Undoes a write that another operator's claim came before: back to what the claim said, or away with a new one.
+    async fn take_back(
+        &self,
+        name: &str,
+        before: Option<&CoPartitionClaim>,
+    ) -> Result<(), ClaimError> {
+        let Some(written) = self.get(name) else {
+            return Ok(());
+        };
+        if let Some(before) = before {
+            return self.write(name, &before.spec, Some(&written)).await;
+        }
+        let exactly = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: written.uid(),
+                resource_version: written.resource_version(),
+            }),
+            ..DeleteParams::default()
+        };
+        self.forget(name);
+        match tokio::time::timeout(API_TIMEOUT, self.api.delete(name, &exactly)).await {
+            Ok(answer) => answer.map(drop).map_err(|source| ClaimError::Write {
+                name: name.to_owned(),
+                source: Box::new(source),
+            }),
+            Err(_) => Err(ClaimError::Slow {
+                name: name.to_owned(),
+            }),
+        }
     }
 
     async fn write(
@@ -273,161 +292,4 @@ impl Claims {
         // A panic while the lock was held leaves at worst a conflict that the next event corrects.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl State {
-    fn apply(&mut self, event: ClaimEvent) -> BTreeSet<(String, String)> {
-        match event {
-            ClaimEvent::Listing => {
-                self.listing = Some(Vec::new());
-                BTreeSet::new()
-            }
-            ClaimEvent::Listed(claim) => {
-                self.listing.get_or_insert_default().push(claim);
-                BTreeSet::new()
-            }
-            ClaimEvent::ListingDone => self.replace_all(),
-            ClaimEvent::Changed(claim) => self.put(claim),
-            ClaimEvent::Gone(claim) => self.remove(&claim.name_any()),
-        }
-    }
-
-    fn replace_all(&mut self) -> BTreeSet<(String, String)> {
-        let listed = self.listing.take().unwrap_or_default();
-        let names: BTreeSet<String> = listed.iter().map(ResourceExt::name_any).collect();
-        let gone: Vec<String> = self
-            .claims
-            .keys()
-            .filter(|name| !names.contains(*name))
-            .cloned()
-            .collect();
-        let mut touched: BTreeSet<(String, String)> =
-            gone.iter().flat_map(|name| self.remove(name)).collect();
-        for claim in listed {
-            touched.extend(self.put(claim));
-        }
-        if !self.synced {
-            self.order_by_age();
-        }
-        self.synced = true;
-        touched
-    }
-
-    /// After a start nobody knows in which order claims came: (since, uid) decides, the same in every process.
-    fn order_by_age(&mut self) {
-        let State {
-            holders, claims, ..
-        } = self;
-        for ((_, topic), holders) in holders.iter_mut() {
-            holders.sort_by_key(|holder| {
-                let claim = claims.get(holder);
-                let since = claim
-                    .and_then(|claim| claim.spec.holds.iter().find(|held| held.name == *topic))
-                    .map(|held| held.since.0);
-                (since, claim.and_then(|claim| claim.uid()))
-            });
-        }
-    }
-
-    fn put(&mut self, claim: CoPartitionClaim) -> BTreeSet<(String, String)> {
-        let name = claim.name_any();
-        let mut touched = BTreeSet::from([group_of(&claim)]);
-        let before = self
-            .claims
-            .get(&name)
-            .map(|claim| holds(&claim.spec))
-            .unwrap_or_default();
-        let after = holds(&claim.spec);
-        for topic in before.difference(&after) {
-            touched.extend(self.release(&name, topic));
-        }
-        for topic in after {
-            let holders = self.holders.entry(topic).or_default();
-            if !holders.contains(&name) {
-                holders.push(name.clone());
-            }
-        }
-        self.claims.insert(name, Arc::new(claim));
-        touched
-    }
-
-    fn remove(&mut self, name: &str) -> BTreeSet<(String, String)> {
-        let Some(claim) = self.claims.remove(name) else {
-            return BTreeSet::new();
-        };
-        let mut touched = BTreeSet::from([group_of(&claim)]);
-        for topic in holds(&claim.spec) {
-            touched.extend(self.release(name, &topic));
-        }
-        touched
-    }
-
-    /// Takes the claim out of a topic's holders; the others that list it move up.
-    fn release(&mut self, name: &str, topic: &(String, String)) -> BTreeSet<(String, String)> {
-        let Some(holders) = self.holders.get_mut(topic) else {
-            return BTreeSet::new();
-        };
-        holders.retain(|holder| holder != name);
-        let waiting = holders
-            .iter()
-            .filter_map(|holder| self.claims.get(holder))
-            .map(|claim| group_of(claim))
-            .collect();
-        if holders.is_empty() {
-            self.holders.remove(topic);
-        }
-        waiting
-    }
-
-    fn reserve(&mut self, name: &str, cluster_id: &str, topics: &[String]) {
-        for topic in topics {
-            let holders = self
-                .holders
-                .entry((cluster_id.to_owned(), topic.clone()))
-                .or_default();
-            if !holders.iter().any(|holder| holder == name) {
-                holders.push(name.to_owned());
-            }
-        }
-    }
-
-    /// Gives back reservations that no claim stands for.
-    fn give_back(&mut self, name: &str) {
-        let listed = self
-            .claims
-            .get(name)
-            .map(|claim| holds(&claim.spec))
-            .unwrap_or_default();
-        self.holders.retain(|topic, holders| {
-            if !listed.contains(topic) {
-                holders.retain(|holder| holder != name);
-            }
-            !holders.is_empty()
-        });
-    }
-
-    fn conflicts(
-        &self,
-        name: &str,
-        cluster_id: &str,
-        topics: &[String],
-    ) -> BTreeMap<String, String> {
-        topics
-            .iter()
-            .filter_map(|topic| {
-                let holder = self
-                    .holders
-                    .get(&(cluster_id.to_owned(), topic.clone()))?
-                    .first()?;
-                (holder != name).then(|| (topic.clone(), holder.replacen('.', "/", 1)))
-            })
-            .collect()
-    }
-}
-
-fn group_of(claim: &CoPartitionClaim) -> (String, String) {
-    (
-        claim.spec.group.namespace.clone(),
-        claim.spec.group.name.clone(),
-    )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::State;
@@ -27,13 +27,15 @@ pub(super) struct Pages {
     pub(super) unread: watch::Receiver<BTreeSet<usize>>,
 }
 
+/// The pages, once the API server has answered. Before that the operator is alive and not ready.
+pub(super) type Served = Arc<OnceLock<Pages>>;
+
 /// Serves the pages until `stop` turns true.
 pub(super) async fn serve(
     listener: TcpListener,
-    pages: Pages,
+    pages: Served,
     mut stop: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
-    let pages = Arc::new(pages);
     let router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(readyz))
@@ -49,7 +51,11 @@ pub(super) async fn serve(
 
 /// Ready once all claims and groups were read. A Kafka outage does not make it unready: there is nothing that
 /// another replica could do better, and the verdicts stay readable.
-async fn readyz(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
+async fn readyz(State(pages): State<Served>) -> impl IntoResponse {
+    let Some(pages) = pages.get() else {
+        let words = "waiting for the Kubernetes API server\n".to_owned();
+        return (StatusCode::SERVICE_UNAVAILABLE, words);
+    };
     let waits: Vec<&str> = [
         (!pages.context.claims.synced()).then_some("claims (is the CRD copartitionclaims.copartition.dev installed, and may it be listed?)"),
         (!pages.unread.borrow().is_empty()).then_some("groups (is the CRD copartitionedtopicgroups.copartition.dev installed, and may it be listed?)"),
@@ -67,16 +73,18 @@ async fn readyz(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
     }
 }
 
-async fn metrics(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
+async fn metrics(State(pages): State<Served>) -> impl IntoResponse {
     let mut text = String::new();
-    if prometheus_client::encoding::text::encode_registry(&mut text, &pages.registry).is_err() {
-        return (
-            StatusCode::INTERNAL_SERVER_ERROR,
-            [(header::CONTENT_TYPE, "text/plain")],
-            String::new(),
-        );
+    if let Some(pages) = pages.get() {
+        if prometheus_client::encoding::text::encode_registry(&mut text, &pages.registry).is_err() {
+            return (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                [(header::CONTENT_TYPE, "text/plain")],
+                String::new(),
+            );
+        }
+        groups(&mut text, &pages.stores);
     }
-    groups(&mut text, &pages.stores);
     text.push_str("# EOF\n");
     (
         StatusCode::OK,

@@ -258,3 +258,133 @@ fn spent(memory: &Memory) -> Vec<SpentConsent> {
     kept.sort();
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{AclLock, GrowthMark, TopicStatus};
+
+    fn subject() -> Subject {
+        Subject {
+            namespace: "trading".to_owned(),
+            name: "market.data".to_owned(),
+            uid: "u1".to_owned(),
+            generation: Some(1),
+            resource_version: None,
+        }
+    }
+
+    fn memory() -> Memory {
+        let topic = |managed, count| TopicMemory {
+            managed,
+            id: Some("id".to_owned()),
+            count: Some(count),
+            created: managed,
+            holds_records: managed,
+        };
+        Memory {
+            owner: Some(Owner {
+                installation: "default".to_owned(),
+                kube_system_uid: "k".to_owned(),
+            }),
+            cluster_id: Some("c".to_owned()),
+            recorded: Some(6),
+            topics: BTreeMap::from([
+                ("a".to_owned(), topic(true, 6)),
+                ("b".to_owned(), topic(false, 8)),
+            ]),
+            intents: vec![Intent {
+                topic: "a".to_owned(),
+                id: "id".to_owned(),
+                from: 6,
+                to: 8,
+                consented: true,
+            }],
+            spent: BTreeSet::from([Spent {
+                topic: "a".to_owned(),
+                from: 3,
+                to: 6,
+                id: "id".to_owned(),
+            }]),
+            spent_data_loss: BTreeSet::from([("a".to_owned(), "retention.ms".to_owned())]),
+        }
+    }
+
+    #[test]
+    fn a_claim_gives_back_the_memory_that_it_was_made_from() {
+        let claim = to_claim(&subject(), &memory(), None, Timestamp::UNIX_EPOCH);
+        assert_eq!(from_claim(&claim), memory());
+        assert_eq!(claim.holds[0].counts, [6, 8], "both counts while it grows");
+    }
+
+    #[test]
+    fn a_claim_keeps_the_times_and_what_the_memory_does_not_know() {
+        let mut first = to_claim(&subject(), &memory(), None, Timestamp::UNIX_EPOCH);
+        first.locks = vec![AclLock::default()];
+        first.growth_marks = vec![GrowthMark {
+            topic: "a".to_owned(),
+            topic_id: "id".to_owned(),
+            from: 6,
+            to: 8,
+            grown_at: MicroTime(Timestamp::UNIX_EPOCH),
+            before: "1,2".to_owned(),
+            after: None,
+        }];
+        let later = Timestamp::from_second(1_000).unwrap();
+        assert_eq!(to_claim(&subject(), &memory(), Some(&first), later), first);
+
+        let mut moved = memory();
+        moved.cluster_id = Some("another".to_owned());
+        let second = to_claim(&subject(), &moved, Some(&first), later);
+        assert_eq!(
+            second.holds[0].since.0, later,
+            "held on the new cluster from now on"
+        );
+    }
+
+    #[test]
+    fn too_many_spent_consents_lose_those_of_topics_that_left() {
+        let mut memory = memory();
+        for from in 1..=1_500 {
+            memory.spent.insert(Spent {
+                topic: "gone".to_owned(),
+                from,
+                to: from + 1,
+                id: "id".to_owned(),
+            });
+        }
+        let claim = to_claim(&subject(), &memory, None, Timestamp::UNIX_EPOCH);
+        assert_eq!(claim.spent_consents.len(), 1_000);
+        assert!(claim.spent_consents.iter().any(|spent| spent.topic == "a"));
+    }
+
+    #[test]
+    fn without_a_claim_the_status_remembers_counts_and_ids() {
+        let status = GroupStatus {
+            cluster_id: Some("c".to_owned()),
+            recorded_partitions: Some(6),
+            topics: vec![TopicStatus {
+                name: "a".to_owned(),
+                topic_id: Some("id".to_owned()),
+                partitions: Some(8),
+                verdict: "Drifted".to_owned(),
+                ..TopicStatus::default()
+            }],
+            ..GroupStatus::default()
+        };
+        let memory = from_status(&status);
+        assert_eq!(memory.owner, None);
+        // The count that was accepted, not the one that drifted.
+        assert_eq!(memory.topics["a"].count, Some(6));
+        assert!(
+            !memory.topics["a"].created,
+            "so that a config is applied with care"
+        );
+    }
+
+    #[test]
+    fn a_claim_is_named_after_its_group() {
+        assert_eq!(subject().claim_name(), "trading.market.data");
+        assert_eq!(subject().key(), "trading/market.data");
+    }
+}

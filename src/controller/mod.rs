@@ -9,10 +9,12 @@
 //! A pass over a converged group reads caches only, so it may run as often as anything announces it.
 
 mod act;
+mod claim_cache;
 mod claims;
 mod collect;
 mod context;
 mod events;
+mod holders;
 mod http;
 mod marks;
 mod memory;

@@ -480,10 +480,14 @@ impl Pass {
         // status, or each try would write it.
         tracing::warn!(group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
         let message = format!(
-            "wanted an answer from {}, seen none in several polls ({}): check the address, the network and the brokers. Verdicts are those of \
-             the last answer; it is tried again and heals by itself",
+            "wanted an answer from {}, seen: {}. Check the address, the network and the brokers. Verdicts are those of the \
+             last answer; it is tried again and heals by itself",
             valid.bootstrap_servers.join(", "),
-            reason.doc().trim_end_matches('.')
+            reason.doc().trim_end_matches('.').replacen(
+                |_: char| true,
+                &reason.doc()[..1].to_lowercase(),
+                1
+            )
         );
         let reachable =
             Condition::new(ConditionType::KafkaReachable, State::False, reason, message);

@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 use super::claims::{ClaimEvent, Claims};
 use super::collect::Collector;
 use super::context::{Attempts, Context, Setbacks};
-use super::http::{Pages, serve};
+use super::http::{Pages, Served, serve};
 use super::memory::Subject;
 use super::metrics::Metrics;
 use super::reconcile::{self, WatchedGroup, reconcile};
@@ -93,6 +93,9 @@ pub async fn run(settings: Settings) -> Result<(), Error> {
             source,
         })?;
     let client = Client::try_from(kube::Config::infer().await?)?;
+    // From the start: an operator that waits for the API server is alive, and restarting it would not help.
+    let served = Served::default();
+    let serving = tokio::spawn(serve(listener, served.clone(), stopped.clone()));
     let mut registry = Registry::with_prefix("copartition");
     let Some(context) = context(&settings, client.clone(), &mut registry, stopped.clone()).await
     else {
@@ -145,7 +148,8 @@ pub async fn run(settings: Settings) -> Result<(), Error> {
         registry,
         unread: all_read.clone(),
     };
-    let serving = tokio::spawn(serve(listener, pages, stopped.clone()));
+    // It is set here alone, so it was not set before.
+    let _ = served.set(pages);
     tokio::spawn(watch_claims(client, context.clone(), triggers.clone()));
     tokio::spawn(announce_kafka_changes(context.clone(), triggers));
     tokio::spawn(collect_claims(

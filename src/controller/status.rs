@@ -247,7 +247,12 @@ where
         "metadata": {"resourceVersion": resource_version},
         "status": explicit(status).map_err(kube::Error::SerdeError)?,
     });
-    api.patch_status(name, &PatchParams::default(), &Patch::Merge(&body))
+    // Without a name managedFields would say "unknown".
+    let params = PatchParams {
+        field_manager: Some("copartition-operator".to_owned()),
+        ..PatchParams::default()
+    };
+    api.patch_status(name, &params, &Patch::Merge(&body))
         .await
         .map(|_| ())
 }

@@ -259,3 +259,154 @@ pub(super) fn management(managed: bool) -> api::Management {
         Management::Referenced
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn spec(change: impl FnOnce(&mut serde_json::Value)) -> GroupSpec {
+        let mut spec = json!({
+            "kafka": {"inline": {"bootstrapServers": ["kafka:9092"]}},
+            "partitions": 6,
+            "keyScheme": {"encoding": "utf8", "partitioner": "murmur2"},
+            "topics": [{"name": "a"}, {"name": "b", "management": "Referenced"}],
+            "sampleKeys": ["BBCA"],
+        });
+        change(&mut spec);
+        serde_json::from_value(spec).expect("a spec")
+    }
+
+    fn problems(change: impl FnOnce(&mut serde_json::Value)) -> String {
+        let outcome = validate(&spec(change), &BTreeMap::new());
+        outcome.expect_err("it is refused").join("; ")
+    }
+
+    #[test]
+    fn defaults_are_resolved() {
+        let valid = validate(&spec(|_| {}), &BTreeMap::new()).expect("valid");
+        assert!(!valid.group.observe && !valid.group.paused);
+        let managed: Vec<&str> = valid
+            .group
+            .managed()
+            .map(|topic| topic.name.as_str())
+            .collect();
+        assert_eq!(managed, ["a"]);
+        assert_eq!(valid.bootstrap_servers, ["kafka:9092"]);
+    }
+
+    #[test]
+    fn observing_manages_nothing() {
+        let valid = validate(
+            &spec(|spec| spec["mode"] = json!("Observe")),
+            &BTreeMap::new(),
+        );
+        let group = valid.expect("valid").group;
+        assert!(group.observe);
+        assert_eq!(group.managed().count(), 0);
+    }
+
+    #[test]
+    fn annotations_pause_and_acknowledge() {
+        let annotations = BTreeMap::from([
+            (PAUSED_ANNOTATION.to_owned(), "true".to_owned()),
+            (ACKNOWLEDGE_ANNOTATION.to_owned(), " x, y,,".to_owned()),
+        ]);
+        let group = validate(&spec(|_| {}), &annotations).expect("valid").group;
+        assert!(group.paused);
+        assert_eq!(
+            group.acknowledged,
+            BTreeSet::from(["x".to_owned(), "y".to_owned()])
+        );
+        let annotations = BTreeMap::from([(PAUSED_ANNOTATION.to_owned(), "yes".to_owned())]);
+        assert!(
+            !validate(&spec(|_| {}), &annotations)
+                .expect("valid")
+                .group
+                .paused
+        );
+    }
+
+    #[test]
+    fn what_is_not_implemented_is_refused_by_name() {
+        for (field, change) in [
+            (
+                "kafka.connectionRef",
+                json!({"kafka": {"connectionRef": {"name": "prod"}}}),
+            ),
+            ("alterLock", json!({"alterLock": "Deny"})),
+            ("verification", json!({"verification": {}})),
+            (
+                "consumerGroups",
+                json!({"consumerGroups": [{"groupId": "g"}]}),
+            ),
+            ("redis", json!({"redis": {"keyTemplates": ["{%s}"]}})),
+            (
+                "topics[a].producers",
+                json!({"topics": [{"name": "a", "producers": [{"client": "java"}]}]}),
+            ),
+            (
+                "crc32",
+                json!({"keyScheme": {"encoding": "utf8", "partitioner": "crc32"}}),
+            ),
+        ] {
+            let said = problems(|spec| {
+                for (key, value) in change.as_object().expect("fields") {
+                    spec[key] = value.clone();
+                }
+            });
+            assert!(said.contains(field), "{field}: {said}");
+        }
+        assert!(
+            validate(
+                &spec(|spec| spec["alterLock"] = json!("None")),
+                &BTreeMap::new()
+            )
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn names_follow_kafkas_rules() {
+        for (name, says) in [
+            ("..", "not a topic name"),
+            ("a b", "not a topic name"),
+            ("__offsets", "Kafka's own"),
+        ] {
+            let said = problems(|spec| spec["topics"] = json!([{"name": name}]));
+            assert!(said.contains(says), "{name}: {said}");
+        }
+        let said = problems(|spec| spec["topics"] = json!([{"name": "a.b"}, {"name": "a_b"}]));
+        assert!(said.contains("differ only in"), "{said}");
+        let said = problems(|spec| spec["topics"] = json!([{"name": "a"}, {"name": "a"}]));
+        assert!(said.contains("listed twice"), "{said}");
+    }
+
+    #[test]
+    fn addresses_are_host_and_port() {
+        for server in [
+            "kafka",
+            "kafka:",
+            ":9092",
+            "kafka:0",
+            "kafka:70000",
+            "a,b:1",
+            "http://kafka:9092/",
+        ] {
+            let said =
+                problems(|spec| spec["kafka"]["inline"]["bootstrapServers"] = json!([server]));
+            assert!(said.contains("is not host:port"), "{server}: {said}");
+        }
+        let ipv6 = spec(|spec| spec["kafka"]["inline"]["bootstrapServers"] = json!(["[::1]:9092"]));
+        assert!(validate(&ipv6, &BTreeMap::new()).is_ok());
+    }
+
+    #[test]
+    fn a_group_is_bounded() {
+        let said = problems(|spec| spec["partitions"] = json!(20_000));
+        assert!(said.contains("at most 20000"), "{said}");
+        let said = problems(|spec| spec["partitions"] = json!(0));
+        assert!(said.contains("wanted 1 or more"), "{said}");
+    }
+}

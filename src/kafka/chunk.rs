@@ -4,6 +4,11 @@
 /// request into metadata records (one per topic and one per partition) and refuses one of more than 10,000
 /// records as a whole (`QuorumController.MAX_RECORDS_PER_USER_OP`); half of it leaves room for config records.
 pub(super) const WRITE_LIMIT: usize = 5_000;
+/// The highest partition count that a topic is grown to. A growth by more than 10,000 partitions, in one
+/// request, is the one thing that fails in the worst way: the broker answers `UNKNOWN_SERVER_ERROR`, and keeps
+/// the first 10,000 new partitions, which nobody can take back (Kafka 4.3.1,
+/// `ReplicationControlManager.createPartitions`). A topic that is created cannot have more either.
+pub(super) const MOST_PARTITIONS: i32 = 10_000;
 /// Topics in one describing request: its answer stays well below a megabyte at usual partition counts.
 pub(super) const DESCRIBE_LIMIT: usize = 500;
 /// Topics in one request for configs: each answers with some 35 entries and their synonyms.

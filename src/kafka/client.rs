@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::chunk;
 use super::connection::Connection;
 use super::error::{Error, TopicError};
-use super::ffi::{self, Failure, Handle, PerName};
+use super::ffi::{self, Failure, Handle, Limits, PerName};
 use super::gather::Gather;
 use super::metrics::{Api, Metrics};
 use super::model::{ConfigChange, Growth, NewTopic, TopicDescription};
@@ -19,7 +18,7 @@ use super::writes::{self, Call, Item, Outcomes};
 pub type PerTopic<T> = BTreeMap<String, Result<T, TopicError>>;
 
 /// A blocking request about names.
-type Request<T> = fn(Handle<'_>, Duration, &[String]) -> Result<PerName<T>, Failure>;
+type Request<T> = fn(Handle<'_>, Limits, &[String]) -> Result<PerName<T>, Failure>;
 
 /// One connection to one Kafka cluster. Clones share it. No method blocks the runtime; each waits at most the
 /// request timeout for an answer, and gives up after the first request of several that is not answered.
@@ -53,10 +52,13 @@ impl Client {
 
     /// The id of the cluster that answers.
     pub async fn cluster_id(&self) -> Result<String, Error> {
-        let timeout = self.connection.timeout();
-        self.connection
-            .ask(Api::DescribeCluster, timeout, ffi::describe_cluster)
-            .await
+        let asked = self
+            .connection
+            .ask_any(Api::DescribeCluster, ffi::describe_cluster)
+            .await;
+        let (id, brokers) = asked?;
+        self.connection.know(brokers);
+        Ok(id)
     }
 
     /// Describes topics by name; never creates one. `UnknownTopic` is the answer of one broker, which may
@@ -105,8 +107,20 @@ impl Client {
 
     /// Adds partitions, or with `validate_only` only asks whether that would do. As with
     /// [`Client::create_topics`], any other outcome than `Ok` leaves it to a fresh reading to tell the count.
+    ///
+    /// A growth beyond 10,000 partitions is refused here, see [`Growth::to`].
     pub async fn create_partitions(&self, growths: &[Growth], validate_only: bool) -> Outcomes {
-        write(&self.growths, growths, validate_only).await
+        let (safe, large): (Vec<Growth>, Vec<Growth>) = growths
+            .iter()
+            .cloned()
+            .partition(|growth| growth.to <= chunk::MOST_PARTITIONS);
+        let mut outcomes = write(&self.growths, &safe, validate_only).await;
+        outcomes.extend(
+            large
+                .into_iter()
+                .map(|growth| (growth.topic, Err(too_large()))),
+        );
+        outcomes
     }
 
     /// Sets config keys of topics; all other keys stay as they are.
@@ -133,11 +147,10 @@ impl Client {
                 None => askable.push(name.clone()),
             }
         }
-        let timeout = self.connection.timeout();
         for chunk in chunk::by_weight(askable, limit, |_| 1) {
             let asked = chunk.clone();
-            let request = move |handle: Handle<'_>, timeout| request(handle, timeout, &asked);
-            let found = self.connection.ask(api, timeout, request).await?;
+            let request = move |handle: Handle<'_>, limits| request(handle, limits, &asked);
+            let found = self.connection.ask_any(api, request).await?;
             let found = found
                 .into_iter()
                 .map(|(name, found)| (name, found.map_err(TopicError::of)));
@@ -153,7 +166,7 @@ impl Client {
 }
 
 /// A blocking write; the flag asks for a check only.
-type Write<I> = fn(Handle<'_>, Duration, &[I], bool) -> Result<PerName<()>, Failure>;
+type Write<I> = fn(Handle<'_>, Limits, &[I], bool) -> Result<PerName<()>, Failure>;
 
 fn gather<I: Item>(
     connection: &Arc<Connection>,
@@ -166,10 +179,14 @@ fn gather<I: Item>(
         writes::serve(calls, move |items: Vec<I>, validate_only| {
             let connection = Arc::clone(&connection);
             async move {
-                let send = move |handle: Handle<'_>, timeout| {
-                    request(handle, timeout, &items, validate_only)
+                let limits = Limits {
+                    timeout: connection.timeout(),
+                    broker: None,
                 };
-                connection.ask(api, connection.timeout(), send).await
+                let send = move |handle: Handle<'_>, limits| {
+                    request(handle, limits, &items, validate_only)
+                };
+                connection.ask(api, limits, send).await
             }
         })
     })
@@ -196,6 +213,16 @@ async fn write<I: Item>(
             .map(|item| (item.topic().to_owned(), Err(stopping())))
             .collect()
     })
+}
+
+fn too_large() -> TopicError {
+    TopicError::Rejected {
+        code: "_INVALID_PARTITIONS".to_owned(),
+        message: format!(
+            "brokers can't grow a topic beyond {} partitions at once",
+            chunk::MOST_PARTITIONS
+        ),
+    }
 }
 
 /// What no request can ask about: librdkafka fails the whole request for such a name.

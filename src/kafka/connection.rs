@@ -1,7 +1,8 @@
 //! The connection to one cluster: librdkafka's handle, the thread that serves it, and how a blocking request
 //! becomes an async one.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
@@ -10,8 +11,9 @@ use tokio::sync::Semaphore;
 
 use super::context::Context;
 use super::error::Error;
-use super::ffi::{Failure, Handle};
+use super::ffi::{self, Failure, Handle, Limits, code};
 use super::metrics::{Api, Metrics};
+use super::nodes::Nodes;
 use super::settings::ConnectionSettings;
 
 /// Requests of one connection under way at once. Each waits on a thread of Tokio's blocking pool (512), so
@@ -34,6 +36,9 @@ pub(super) struct Connection {
     permits: Arc<Semaphore>,
     timeout: Duration,
     metrics: Arc<Metrics>,
+    nodes: Mutex<Nodes>,
+    /// The last request was not answered.
+    silent: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Connection {
@@ -67,6 +72,8 @@ impl Connection {
             permits: Arc::new(Semaphore::new(CONCURRENT)),
             timeout: settings.request_timeout,
             metrics,
+            nodes: Mutex::default(),
+            silent: Arc::default(),
         })
     }
 
@@ -75,37 +82,82 @@ impl Connection {
         self.timeout
     }
 
+    /// Remembers the ids of the cluster's brokers.
+    pub(super) fn know(&self, brokers: Vec<i32>) {
+        self.nodes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .know(brokers);
+    }
+
+    /// Runs a request that only reads and that every broker can answer. If one broker does not, another one
+    /// is asked within the same time.
+    pub(super) async fn ask_any<T: Send + 'static>(
+        &self,
+        api: Api,
+        request: impl Fn(Handle<'_>, Limits) -> Result<T, Failure> + Clone + Send + 'static,
+    ) -> Result<T, Error> {
+        let (broker, others) = {
+            let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+            (nodes.current(Instant::now()), nodes.has_others())
+        };
+        let timeout = if others {
+            self.timeout / 2
+        } else {
+            self.timeout
+        };
+        let answer = self
+            .ask(api, Limits { timeout, broker }, request.clone())
+            .await;
+        if !matches!(answer, Err(Error::Timeout(_) | Error::Unreachable(_))) {
+            return answer;
+        }
+        let broker = {
+            let now = Instant::now();
+            let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+            nodes.silent(broker, now);
+            nodes.current(now)
+        };
+        if !others {
+            return answer;
+        }
+        self.ask(api, Limits { timeout, broker }, request).await
+    }
+
     /// Runs one blocking request on Tokio's blocking pool. A caller that gives up does not end the request.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         api: Api,
-        timeout: Duration,
-        request: impl FnOnce(Handle<'_>, Duration) -> Result<T, Failure> + Send + 'static,
+        limits: Limits,
+        request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Error> {
-        let result = self.ask_uncounted(timeout, request).await;
+        let result = self.ask_uncounted(limits, request).await;
         self.metrics.request(api, &result);
         result
     }
 
     async fn ask_uncounted<T: Send + 'static>(
         &self,
-        timeout: Duration,
-        request: impl FnOnce(Handle<'_>, Duration) -> Result<T, Failure> + Send + 'static,
+        limits: Limits,
+        request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Error> {
         let start = Instant::now();
         let permit = Arc::clone(&self.permits).acquire_owned();
-        let Ok(Ok(permit)) = tokio::time::timeout(timeout, permit).await else {
+        let Ok(Ok(permit)) = tokio::time::timeout(limits.timeout, permit).await else {
             let busy = "earlier requests are still waiting for an answer";
             return Err(Error::Timeout(busy.to_owned()));
         };
-        let timeout = timeout
-            .saturating_sub(start.elapsed())
-            .max(Duration::from_millis(1));
+        let left = limits.timeout.saturating_sub(start.elapsed());
+        let limits = Limits {
+            timeout: left.max(Duration::from_millis(1)),
+            ..limits
+        };
         let consumer = Arc::clone(&self.consumer);
+        let silent = Arc::clone(&self.silent);
         let answer = tokio::task::spawn_blocking(move || {
             // The permit goes with the request, so that an abandoned one still counts.
             let _permit = permit;
-            let answer = request(Handle::of(&consumer), timeout);
+            let answer = unless_silent(&silent, &consumer, limits, request);
             (answer, consumer.context().trouble())
         })
         .await;
@@ -120,6 +172,28 @@ impl Connection {
             ))),
         }
     }
+}
+
+/// Sends a request; while the last one was not answered, only once a broker answers at all ([`ffi::probe`] says why).
+fn unless_silent<T>(
+    silent: &AtomicBool,
+    consumer: &BaseConsumer<Context>,
+    limits: Limits,
+    request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let start = Instant::now();
+    if silent.load(Ordering::Relaxed) {
+        ffi::probe(Handle::of(consumer), limits.timeout)?;
+    }
+    let left = limits.timeout.saturating_sub(start.elapsed());
+    let limits = Limits {
+        timeout: left.max(Duration::from_millis(1)),
+        ..limits
+    };
+    let answer = request(Handle::of(consumer), limits);
+    let unanswered = matches!(&answer, Err(failure) if code::is_undelivered(failure.code));
+    silent.store(unanswered, Ordering::Relaxed);
+    answer
 }
 
 fn unusable(message: &str) -> Error {
@@ -155,6 +229,8 @@ fn config(settings: &ConnectionSettings) -> ClientConfig {
         )
         // Look for a broker that came back every two seconds, not every ten.
         .set("reconnect.backoff.max.ms", "2000")
-        .set("metadata.max.age.ms", milliseconds(CACHE_AGE));
+        .set("metadata.max.age.ms", milliseconds(CACHE_AGE))
+        // How long writes may wait for a controller that died; the library asks for news no more often.
+        .set("topic.metadata.refresh.interval.ms", "10000");
     config
 }

@@ -44,10 +44,12 @@ pub enum TopicError {
     /// The principal may not do this to the topic (or, for a description, may not know whether it exists).
     #[error("not authorized: {0}")]
     NotAuthorized(String),
-    /// The broker refused.
+    /// The broker refused. With `UNKNOWN_SERVER_ERROR` it failed in the middle, so that a write may have taken
+    /// effect.
     #[error("{code}: {message}")]
     Rejected {
-        /// The protocol's name of the error, such as `INVALID_REPLICATION_FACTOR`.
+        /// The protocol's name of the error, such as `INVALID_REPLICATION_FACTOR`; with a leading underscore
+        /// where the request was not sent at all.
         code: String,
         /// The broker's own words.
         message: String,

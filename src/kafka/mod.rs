@@ -1,4 +1,31 @@
-//! Everything that talks to Kafka.
+//! Everything that talks to Kafka; the only place that names the client library.
+//!
+//! ```text
+//!  group ── Interest ──▶ Cluster ◀── one per ConnectionSettings, kept by Clusters
+//!    ▲                     │
+//!    │ view, health        │ poll, every 5 s: who answers, all named topics, and now and then
+//!    │                     ▼                  end offsets (until there are records) and configs
+//!    ├── Snapshot ◀─── Reading ◀─── Client ──▶ brokers
+//!    │                     ▲
+//!    │ reread              │ fill, at once: what was never read, and own changes that do not show yet
+//!    ▼                     │
+//!  Clusters::next_changed: the groups whose part of a snapshot changed
+//! ```
+//!
+//! **Reading** is shared. All groups of one cluster have one connection and one snapshot, which a poller keeps
+//! ([`Cluster`]); a group says what it wants to know and hears when that changes. What must not be old (right
+//! before a growth, right after a write) is read anew by [`Cluster::reread`], past the snapshot and into it.
+//! Brokers learn of a change one after the other, so a reading is believed by rules: a topic is missing
+//! only when two readings say so, a partition count never falls under one topic id, records once seen stay
+//! seen, an own change is awaited.
+//!
+//! **Writing** is one outcome per topic ([`Client`]): calls at nearly the same time become one request,
+//! chunks keep requests below what `KRaft` takes, and what is refused as a whole is halved until the bad
+//! topic stands alone. Nothing here deletes anything.
+//!
+//! **Waiting** never blocks the runtime. librdkafka's calls block, so each runs on Tokio's blocking pool with
+//! a timeout, a few at a time per cluster; one thread per cluster serves the library's own events, from
+//! which it is learned why nobody answers. All `unsafe` code is in `ffi`.
 
 mod changes;
 mod chunk;
@@ -13,6 +40,7 @@ mod health;
 mod interests;
 mod metrics;
 mod model;
+mod nodes;
 mod offsets;
 mod poll;
 mod read;

@@ -9,7 +9,7 @@ use crate::plan::TopicId;
 pub struct NewTopic {
     /// The topic's name.
     pub name: String,
-    /// The number of partitions: 1 to 100,000, which is librdkafka's bound.
+    /// The number of partitions; brokers refuse 10,000 and more.
     pub partitions: i32,
     /// The replicas of each partition; `None` leaves it to the broker's `default.replication.factor`.
     pub replication_factor: Option<i16>,
@@ -22,7 +22,8 @@ pub struct NewTopic {
 pub struct Growth {
     /// The topic's name.
     pub topic: String,
-    /// The number of partitions it shall have in all; the broker refuses an equal or lower one.
+    /// The number of partitions it shall have in all, at most 10,000; the broker refuses an equal or lower
+    /// one. Beyond 10,000 new partitions, brokers fail and still add 10,000, so such a growth is not sent.
     pub to: i32,
 }
 

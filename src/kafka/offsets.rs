@@ -7,10 +7,11 @@ use super::chunk;
 use super::client::{PerTopic, refuse_name};
 use super::connection::{CACHE_AGE, Connection};
 use super::error::{Error, TopicError};
-use super::ffi::{self, EndOffset, Failure, code};
+use super::ffi::{self, EndOffset, Failure, Limits, code};
 use super::metrics::Api;
 
-/// When to ask again after the library's cache was wrong about a topic.
+/// When to ask again after the library's cache was wrong about a topic, or a new leader did not know yet that it
+/// is one; doubles.
 const PAUSE: Duration = CACHE_AGE.saturating_mul(2);
 /// How often topics are asked for again that the cache was wrong about.
 const RETRIES: usize = 3;
@@ -33,6 +34,7 @@ pub(super) async fn read(
             }
         }
     }
+    let mut pause = PAUSE;
     for attempt in 0..=RETRIES {
         let mut found = ask(connection, &asked, deadline).await?;
         let stale: Vec<String> = if attempt < RETRIES {
@@ -53,7 +55,8 @@ pub(super) async fn read(
         if stale.is_empty() {
             break;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause).await;
+        pause *= 2;
     }
     Ok(answers)
 }
@@ -75,13 +78,17 @@ async fn ask(
         .collect();
     let mut found: Vec<EndOffset> = Vec::new();
     for chunk in chunk::by_weight(partitions, chunk::OFFSET_LIMIT, |_| 1) {
-        let left = deadline.saturating_duration_since(Instant::now());
+        // To each partition's leader: which broker that is, the library finds out.
+        let limits = Limits {
+            timeout: deadline.saturating_duration_since(Instant::now()),
+            broker: None,
+        };
         let asked = chunk.clone();
         let answer = connection
             .ask(
                 Api::ListOffsets,
-                left,
-                move |handle, timeout| match ffi::list_latest_offsets(handle, timeout, &asked) {
+                limits,
+                move |handle, limits| match ffi::list_latest_offsets(handle, limits, &asked) {
                     Err(failure) if code::is_undelivered(failure.code) => Err(failure),
                     answer => Ok(answer),
                 },

@@ -74,8 +74,10 @@ struct Entry {
     holds_records: Option<TopicId>,
     /// The poll in which offsets were last read for the present id.
     offsets_read: Option<u64>,
-    /// The poll in which the config was last asked for, for the present id.
+    /// The poll in which the config was last read (or refused), for the present id.
     config_read: Option<u64>,
+    /// Whether the config was asked for at all, for the present id.
+    config_tried: bool,
     expected: Option<Expected>,
 }
 
@@ -174,7 +176,7 @@ impl Snapshot {
         };
         match &entry.view {
             None => true,
-            Some(view) => with_config && present(view).is_some() && entry.config_read.is_none(),
+            Some(view) => with_config && present(view).is_some() && !entry.config_tried,
         }
     }
 
@@ -214,7 +216,7 @@ impl Snapshot {
         entry.offsets_read.filter(|_| state.id == *id)
     }
 
-    /// The poll in which the topic's config was last asked for under this id; `None`: never.
+    /// The poll in which the topic's config was last read under this id; `None`: never.
     pub(super) fn config_read(&self, topic: &str, id: &TopicId) -> Option<u64> {
         let entry = self.topics.get(topic)?;
         let state = entry.view.as_ref().and_then(present)?;
@@ -288,7 +290,7 @@ impl Entry {
             .filter(|state| state.id == description.id)
             .cloned();
         if before.is_none() {
-            (self.offsets_read, self.config_read) = (None, None);
+            (self.offsets_read, self.config_read, self.config_tried) = (None, None, false);
         }
         if records == Some(Records::Some) {
             self.holds_records = Some(description.id.clone());
@@ -306,8 +308,8 @@ impl Entry {
                 })
         };
         let known = before.as_ref().and_then(|state| state.config.clone());
+        self.config_tried |= config != ConfigSeen::NotAsked;
         let config = match config {
-            ConfigSeen::NotAsked => known,
             ConfigSeen::Read(config) => {
                 self.config_read = Some(poll);
                 Some(config)
@@ -316,11 +318,8 @@ impl Entry {
                 self.config_read = Some(poll);
                 None
             }
-            ConfigSeen::Failed => {
-                // Asked for again with the next poll, but no reason to hold back the view for longer.
-                self.config_read = Some(self.config_read.unwrap_or(0));
-                known
-            }
+            // A failed one is asked for again with the next poll, but does not hold back the view for longer.
+            ConfigSeen::NotAsked | ConfigSeen::Failed => known,
         };
         TopicState {
             // A topic never loses partitions under one id, so a lower count is an answer from the past.

@@ -40,7 +40,6 @@ pub(super) fn compare(input: &Input<'_>, decision: &mut Decision) {
         // Used when it is seen to hold, so that a crash right after the request cannot leave the consent unused.
         if let (Some(diff), Some((topic, keys))) = (&judged.config, &input.group.data_loss)
             && *topic == judged.topic.name
-            && judged.topic.managed
         {
             let declared = keys
                 .iter()

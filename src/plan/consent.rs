@@ -35,16 +35,13 @@ pub(super) fn coverage(
     if !consent.topic_ids.is_empty() && !names_id {
         return Coverage::OtherId;
     }
-    let mut spent = memory
+    let used = memory
         .spent
         .iter()
-        .filter(|spent| spent.topic == topic && spent.from == live.partitions && spent.to == to)
-        .peekable();
-    if spent.peek().is_none() {
-        return Coverage::Covered;
-    }
-    // Used for this very topic: never again. Used for an earlier one of the same name: again only by its live id.
-    if spent.any(|spent| spent.id == live.id) || !names_id {
+        .any(|spent| spent.topic == topic && spent.from == live.partitions && spent.to == to);
+    // Used, or perhaps used, for a topic of this name: again only by the live id. For a topic that was grown by it, that
+    // allows nothing more, since its count never comes back.
+    if used && !names_id {
         Coverage::Spent
     } else {
         Coverage::Covered

@@ -195,6 +195,17 @@ fn read_back(input: &Input<'_>, decision: &mut Decision) {
         }
         consent::spend(input.group, memory, name, live);
     }
+    let topics = &decision.topics;
+    memory.drop_intents(|intent| {
+        topics
+            .iter()
+            .filter(|judged| judged.topic.name == intent.topic)
+            .any(|judged| match &judged.stage {
+                Stage::Unread { .. } => false,
+                Stage::Live(live) => live.id != intent.id,
+                Stage::Absent | Stage::Deleted { .. } | Stage::Recreated { .. } => true,
+            })
+    });
 }
 
 /// What this look adds to the memory once all topics were judged.
@@ -204,12 +215,11 @@ fn record(input: &Input<'_>, decision: &mut Decision) {
     }
     let aligned = decision.aligned();
     let memory = &mut decision.memory;
-    let (mut seen, mut unread) = (BTreeSet::new(), BTreeSet::new());
+    let mut unread = BTreeSet::new();
     for judged in &decision.topics {
         let name = &judged.topic.name;
         match &judged.stage {
             Stage::Live(live) => {
-                seen.insert((name, &live.id));
                 if let Some(remembered) = memory.topics.get_mut(name)
                     && (aligned || !judged.topic.managed)
                 {
@@ -223,9 +233,6 @@ fn record(input: &Input<'_>, decision: &mut Decision) {
         }
     }
     // An intent may still show when its topic can be read again. All others are planned again, or no longer wanted.
-    memory.drop_intents(|intent| {
-        !unread.contains(&intent.topic) && !seen.contains(&(&intent.topic, &intent.id))
-    });
     memory
         .intents
         .retain(|intent| unread.contains(&intent.topic));

@@ -31,6 +31,7 @@ mod report;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod verdict;
 mod vocabulary;
 
 pub use conditions::{Condition, ConditionType, Reason, State};
@@ -43,6 +44,7 @@ pub use decision::{
 pub use group::{Consent, Group, Topic};
 pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
 pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
-pub use report::{Failure, Layout, Outcomes, Report, TopicReport, Verdict, refused, report};
+pub use report::{Failure, Layout, Outcomes, Report, TopicReport, refused, report};
 pub use summary::summarise;
+pub use verdict::Verdict;
 pub use vocabulary::{Entry, VOCABULARY, readme_table};

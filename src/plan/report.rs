@@ -6,9 +6,10 @@ use super::applied::topic_configs_applied;
 use super::checks::{self, Context, Finding};
 use super::conditions::{Condition, ConditionType, Reason, State};
 use super::counts::is_empty;
-use super::decision::{Decision, Stage, Standing, TopicDecision};
+use super::decision::{Decision, Stage, TopicDecision};
 use super::group::Group;
 use super::observed::TopicId;
+use super::verdict::{Verdict, verdict};
 use crate::keys::{KeyScheme, PartitionCount};
 use crate::layout::{self, SchemesVerdict};
 
@@ -41,55 +42,6 @@ impl Outcomes {
     }
 }
 
-/// One word on one topic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It has the group's count.
-    Aligned,
-    /// It has a count that nobody declared.
-    Drifted,
-    /// It does not exist.
-    Missing,
-    /// It is being created.
-    Creating,
-    /// It was recorded and is gone.
-    Deleted,
-    /// It has another id than the recorded one.
-    Recreated,
-    /// It is being grown, or waits for its turn.
-    Growing,
-    /// It would have to grow, and nobody consented.
-    GrowthBlocked,
-    /// Its owner has to grow it.
-    WaitingForOwner,
-    /// Kafka does not describe it.
-    Unreadable,
-    /// Kafka refused to create or grow it.
-    Rejected,
-    /// There is nothing to compare it with.
-    Unjudged,
-}
-
-impl Verdict {
-    /// The word as it stands in the status.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Aligned => "Aligned",
-            Verdict::Drifted => "Drifted",
-            Verdict::Missing => "Missing",
-            Verdict::Creating => "Creating",
-            Verdict::Deleted => "Deleted",
-            Verdict::Recreated => "Recreated",
-            Verdict::Growing => "Growing",
-            Verdict::GrowthBlocked => "GrowthBlocked",
-            Verdict::WaitingForOwner => "WaitingForOwner",
-            Verdict::Unreadable => "Unreadable",
-            Verdict::Rejected => "Rejected",
-            Verdict::Unjudged => "Unjudged",
-        }
-    }
-}
-
 /// What is said of one topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicReport {
@@ -97,7 +49,7 @@ pub struct TopicReport {
     pub name: String,
     /// Whether the operator may write it.
     pub managed: bool,
-    /// The live id.
+    /// The id: the recorded one of a topic that is gone, was replaced or cannot be seen, else the live one.
     pub id: Option<TopicId>,
     /// The live count.
     pub partitions: Option<i32>,
@@ -194,7 +146,14 @@ pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report
             .iter()
             .map(|judged| topic_report(judged, context))
             .collect(),
-        cluster_id: Some(decision.cluster_id.clone()),
+        // The recorded cluster until the other one is acknowledged: a lost claim is restored from the status.
+        cluster_id: Some(
+            decision
+                .other_cluster
+                .as_ref()
+                .unwrap_or(&decision.cluster_id)
+                .clone(),
+        ),
         recorded: decision.memory.recorded,
         holds_records: holds_records(decision),
         layout: key_layout(group, decision),
@@ -297,7 +256,7 @@ fn topic_report(judged: &TopicDecision, context: Context<'_>) -> TopicReport {
     TopicReport {
         name: judged.topic.name.clone(),
         managed: judged.topic.managed,
-        id: live.map(|live| live.id.clone()),
+        id: reported_id(judged, context),
         partitions: live.map(|live| live.partitions),
         replication_factor: live.map(|live| live.replication_factor),
         verdict: verdict(judged, context),
@@ -305,41 +264,16 @@ fn topic_report(judged: &TopicDecision, context: Context<'_>) -> TopicReport {
     }
 }
 
-fn verdict(judged: &TopicDecision, context: Context<'_>) -> Verdict {
-    let refused = |failures: &BTreeMap<String, Failure>| {
-        matches!(
-            failures.get(&judged.topic.name),
-            Some(Failure::Rejected(_) | Failure::NotAuthorized(_))
-        )
-    };
-    match (&judged.stage, &judged.standing) {
-        (Stage::Unread { .. }, _) => Verdict::Unreadable,
-        (Stage::Absent, _) if refused(&context.outcomes.creates) => Verdict::Rejected,
-        (Stage::Absent, _)
-            if context
-                .decision
-                .actions
-                .creates
-                .iter()
-                .any(|create| create.topic == judged.topic.name) =>
-        {
-            Verdict::Creating
-        }
-        (Stage::Absent, _) => Verdict::Missing,
-        (Stage::Deleted { .. }, _) => Verdict::Deleted,
-        (Stage::Recreated { .. }, _) => Verdict::Recreated,
-        (Stage::Live(_), Standing::Unjudged) => Verdict::Unjudged,
-        (Stage::Live(_), _) if judged.drifted => Verdict::Drifted,
-        (Stage::Live(_), Standing::AtTarget) => Verdict::Aligned,
-        (Stage::Live(_), Standing::Above) => Verdict::Drifted,
-        (Stage::Live(_), Standing::Below { .. }) if !judged.topic.managed => {
-            Verdict::WaitingForOwner
-        }
-        (Stage::Live(_), Standing::Below { .. }) if refused(&context.outcomes.growths) => {
-            Verdict::Rejected
-        }
-        (Stage::Live(_), Standing::Below { covered: true, .. }) => Verdict::Growing,
-        (Stage::Live(_), Standing::Below { .. }) => Verdict::GrowthBlocked,
+/// A lost claim is restored from the status, so it must not forget the id that a verdict rests on.
+fn reported_id(judged: &TopicDecision, context: Context<'_>) -> Option<TopicId> {
+    let memory = &context.decision.memory;
+    let recorded = || memory.topics.get(&judged.topic.name)?.id.clone();
+    match &judged.stage {
+        Stage::Deleted { id } | Stage::Recreated { was: id, .. } => Some(id.clone()),
+        Stage::Unread { .. } => recorded(),
+        _ if context.decision.other_cluster.is_some() => recorded(),
+        Stage::Live(live) => Some(live.id.clone()),
+        Stage::Absent => None,
     }
 }
 

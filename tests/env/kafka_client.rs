@@ -17,7 +17,8 @@ use super::{KafkaCluster, unique, wait_for};
 
 /// The client id of everything here, so that a count of requests can leave it out.
 const CLIENT_ID: &str = "test-client";
-const DEADLINE: Duration = Duration::from_secs(30);
+/// Also when a node was just killed: its partitions get another leader first.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 impl KafkaCluster {
     /// Creates a topic with one replica and waits until metadata shows it.

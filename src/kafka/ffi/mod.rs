@@ -20,12 +20,20 @@ use rdkafka_sys as sys;
 use sys::rd_kafka_admin_op_t as Op;
 
 pub(super) use read::{
-    EndOffset, describe_cluster, describe_configs, describe_topics, list_latest_offsets,
+    EndOffset, describe_cluster, describe_configs, describe_topics, list_latest_offsets, probe,
 };
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 
 /// One name's part of an answer.
 pub(super) type PerName<T> = Vec<(String, Result<T, Failure>)>;
+
+/// How long a request may take, and whom it goes to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) timeout: Duration,
+    /// The broker to ask; `None` leaves it to librdkafka, which asks the controller.
+    pub(super) broker: Option<i32>,
+}
 
 /// An error as librdkafka or the broker gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +123,13 @@ mod plain {
     use super::{c_char, c_int, sys};
 
     unsafe extern "C" {
+        pub(super) fn rd_kafka_metadata(
+            client: *mut sys::rd_kafka_t,
+            all_topics: c_int,
+            only: *mut sys::rd_kafka_topic_t,
+            metadata: *mut *const sys::rd_kafka_metadata,
+            timeout_ms: c_int,
+        ) -> c_int;
         pub(super) fn rd_kafka_event_error(event: *mut sys::rd_kafka_event_t) -> c_int;
         pub(super) fn rd_kafka_error_code(error: *const sys::rd_kafka_error_t) -> c_int;
         pub(super) fn rd_kafka_topic_result_error(
@@ -272,7 +287,7 @@ fn milliseconds(duration: Duration) -> c_int {
 }
 
 impl Options {
-    fn new(handle: Handle<'_>, op: Op, timeout: Duration) -> Result<Self, Failure> {
+    fn new(handle: Handle<'_>, op: Op, limits: Limits) -> Result<Self, Failure> {
         // SAFETY: the handle is live.
         let options = unsafe { sys::rd_kafka_AdminOptions_new(handle.client, op) };
         let options = NonNull::new(options).map(Self);
@@ -282,48 +297,42 @@ impl Options {
             unsafe {
                 sys::rd_kafka_AdminOptions_set_request_timeout(
                     options,
-                    milliseconds(timeout),
+                    milliseconds(limits.timeout),
                     words,
                     size,
                 )
             }
         })?;
+        if let Some(broker) = limits.broker {
+            options.set(|options, words, size| {
+                // SAFETY: live options and a buffer of the given size.
+                unsafe { sys::rd_kafka_AdminOptions_set_broker(options, broker, words, size) }
+            })?;
+        }
         Ok(options)
     }
 
-    /// Options of a request that changes something. The broker gets most of the time for its own work: with
-    /// no operation timeout, librdkafka reports `REQUEST_TIMED_OUT` of a topic as success.
-    fn for_write(
-        handle: Handle<'_>,
-        op: Op,
-        timeout: Duration,
-        validate_only: bool,
-    ) -> Result<Self, Failure> {
-        let options = Self::new(handle, op, timeout)?;
-        // A config change has no such timeout: librdkafka refuses to set it.
-        if op != Op::RD_KAFKA_ADMIN_OP_INCREMENTALALTERCONFIGS {
-            let at_broker = milliseconds(timeout.mul_f32(0.8)).max(1);
-            options.set(|options, words, size| {
-                // SAFETY: live options and a buffer of the given size.
-                unsafe {
-                    sys::rd_kafka_AdminOptions_set_operation_timeout(
-                        options, at_broker, words, size,
-                    )
-                }
-            })?;
-        }
-        options.set(|options, words, size| {
+    /// Leaves the broker most of the time for its own work. To be set for whatever creates: without it,
+    /// librdkafka reports `REQUEST_TIMED_OUT` of a topic as success.
+    fn with_time_at_broker(self, limits: Limits) -> Result<Self, Failure> {
+        let at_broker = milliseconds(limits.timeout.mul_f32(0.8)).max(1);
+        self.set(|options, words, size| {
             // SAFETY: live options and a buffer of the given size.
             unsafe {
-                sys::rd_kafka_AdminOptions_set_validate_only(
-                    options,
-                    c_int::from(validate_only),
-                    words,
-                    size,
-                )
+                sys::rd_kafka_AdminOptions_set_operation_timeout(options, at_broker, words, size)
             }
         })?;
-        Ok(options)
+        Ok(self)
+    }
+
+    /// Has the request checked, but not carried out, if `validate_only`.
+    fn with_check_only(self, validate_only: bool) -> Result<Self, Failure> {
+        let flag = c_int::from(validate_only);
+        self.set(|options, words, size| {
+            // SAFETY: live options and a buffer of the given size.
+            unsafe { sys::rd_kafka_AdminOptions_set_validate_only(options, flag, words, size) }
+        })?;
+        Ok(self)
     }
 
     fn set(
@@ -346,7 +355,7 @@ impl Options {
 fn ask(
     handle: Handle<'_>,
     options: &Options,
-    timeout: Duration,
+    limits: Limits,
     send: impl FnOnce(
         *mut sys::rd_kafka_t,
         *const sys::rd_kafka_AdminOptions_t,
@@ -359,7 +368,7 @@ fn ask(
     let queue = queue.ok_or_else(|| Failure::invalid("no queue for the answer"))?;
     send(handle.client, options.0.as_ptr(), queue.0.as_ptr());
     // The library answers by its own timeout; the extra second is for the case that it does not.
-    let wait = milliseconds(timeout + Duration::from_secs(1));
+    let wait = milliseconds(limits.timeout + Duration::from_secs(1));
     // SAFETY: a live queue that nobody else polls.
     let event = unsafe { sys::rd_kafka_queue_poll(queue.0.as_ptr(), wait) };
     let event = NonNull::new(event).map(Event);

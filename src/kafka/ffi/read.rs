@@ -5,7 +5,10 @@ use std::ffi::{CString, c_char};
 use std::time::Duration;
 
 use super::super::model::TopicDescription;
-use super::{Event, Failure, Handle, Op, Options, PerName, ask, c_string, items, plain, sys, text};
+use super::{
+    Event, Failure, Handle, Limits, Op, Options, PerName, ask, c_string, items, milliseconds,
+    plain, sys, text,
+};
 
 /// A topic's config resources of one request, freed when dropped.
 pub(super) struct Resources(pub(super) Vec<*mut sys::rd_kafka_ConfigResource_t>);
@@ -41,33 +44,71 @@ impl Drop for Resources {
     }
 }
 
-/// The id of the cluster that answers.
+/// The cluster that answers: its id, and those of its brokers.
+/// Whether any broker answers; asks for the metadata of no topic.
+///
+/// An admin request that waits for a broker makes librdkafka 2.12 reconnect without any pause (seen: thousands of
+/// attempts a second against a closed port, and half a core). This one waits at the pace of `reconnect.backoff.ms`, so
+/// it goes first while a cluster does not answer.
+pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<(), Failure> {
+    let mut metadata = std::ptr::null();
+    // SAFETY: the handle is live; no topic handle is passed, which asks for the topics that the client knows: none; the
+    // result pointer is written only on success.
+    let code = unsafe {
+        plain::rd_kafka_metadata(
+            handle.client,
+            0,
+            std::ptr::null_mut(),
+            &raw mut metadata,
+            milliseconds(timeout),
+        )
+    };
+    if let Some(failure) = Failure::from_code(code, None) {
+        return Err(failure);
+    }
+    if !metadata.is_null() {
+        // SAFETY: returned by rd_kafka_metadata, destroyed once.
+        unsafe { sys::rd_kafka_metadata_destroy(metadata) }
+    }
+    Ok(())
+}
+
 pub(in super::super) fn describe_cluster(
     handle: Handle<'_>,
-    timeout: Duration,
-) -> Result<String, Failure> {
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, timeout)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    limits: Limits,
+) -> Result<(String, Vec<i32>), Failure> {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, limits)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all three are live.
         unsafe { sys::rd_kafka_DescribeCluster(client, options, queue) }
     })?;
-    // SAFETY: a live event; the result and its string point into it, null results are checked, and the
-    // string is copied.
-    let id = unsafe {
+    // SAFETY: a live event; the result, its string and its array of never null nodes point into it and are
+    // copied, null results are checked.
+    let (id, nodes) = unsafe {
         let result = sys::rd_kafka_event_DescribeCluster_result(event.0.as_ptr());
         if result.is_null() {
             return Err(Failure::bad_answer("not an answer to DescribeCluster"));
         }
-        text(sys::rd_kafka_DescribeCluster_result_cluster_id(result))
+        let mut count = 0;
+        let nodes = sys::rd_kafka_DescribeCluster_result_nodes(result, &raw mut count);
+        let nodes: Vec<i32> = items(nodes, count)
+            .iter()
+            .map(|node| sys::rd_kafka_Node_id(*node))
+            .collect();
+        (
+            text(sys::rd_kafka_DescribeCluster_result_cluster_id(result)),
+            nodes,
+        )
     };
-    id.filter(|id| !id.is_empty())
+    let id = id.filter(|id| !id.is_empty());
+    id.map(|id| (id, nodes))
         .ok_or_else(|| Failure::bad_answer("the broker names no cluster id"))
 }
 
 /// Describes topics; the names must be distinct and not empty. Never creates one.
 pub(in super::super) fn describe_topics(
     handle: Handle<'_>,
-    timeout: Duration,
+    limits: Limits,
     names: &[String],
 ) -> Result<PerName<TopicDescription>, Failure> {
     struct Collection(*mut sys::rd_kafka_TopicCollection_t);
@@ -86,8 +127,8 @@ pub(in super::super) fn describe_topics(
     let collection = Collection(unsafe {
         sys::rd_kafka_TopicCollection_of_topic_names(pointers.as_mut_ptr(), pointers.len())
     });
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, timeout)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, limits)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all four are live; the names are copied.
         unsafe { sys::rd_kafka_DescribeTopics(client, collection.0, options, queue) }
     })?;
@@ -176,7 +217,7 @@ pub(in super::super) type EndOffset = (String, i32, Result<i64, Failure>);
 /// The end offsets (high watermarks) of partitions, which must be distinct.
 pub(in super::super) fn list_latest_offsets(
     handle: Handle<'_>,
-    timeout: Duration,
+    limits: Limits,
     partitions: &[(String, i32)],
 ) -> Result<Vec<EndOffset>, Failure> {
     struct List(*mut sys::rd_kafka_topic_partition_list_t);
@@ -200,8 +241,8 @@ pub(in super::super) fn list_latest_offsets(
             (*element).offset = sys::rd_kafka_OffsetSpec_t::RD_KAFKA_OFFSET_SPEC_LATEST as i64;
         }
     }
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_LISTOFFSETS, timeout)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_LISTOFFSETS, limits)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all four are live; the list is copied.
         unsafe { sys::rd_kafka_ListOffsets(client, list.0, options, queue) }
     })?;
@@ -242,15 +283,15 @@ fn offsets(event: &Event) -> Result<Vec<EndOffset>, Failure> {
 /// The effective configs of topics, without values that the broker hides.
 pub(in super::super) fn describe_configs(
     handle: Handle<'_>,
-    timeout: Duration,
+    limits: Limits,
     names: &[String],
 ) -> Result<PerName<BTreeMap<String, String>>, Failure> {
     let mut resources = Resources(Vec::with_capacity(names.len()));
     for name in names {
         resources.add(name)?;
     }
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, limits)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all are live; the resources are copied.
         unsafe {
             sys::rd_kafka_DescribeConfigs(

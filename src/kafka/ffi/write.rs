@@ -1,11 +1,10 @@
 //! Requests that change something.
 
-use std::time::Duration;
-
 use super::super::model::{ConfigChange, Growth, NewTopic};
 use super::read::{Resources, resource_outcome};
 use super::{
-    Event, Failure, Handle, Op, Options, PerName, Words, ask, c_string, items, plain, sys, text,
+    Event, Failure, Handle, Limits, Op, Options, PerName, Words, ask, c_string, items, plain, sys,
+    text,
 };
 
 /// Topics to create, freed when dropped.
@@ -63,7 +62,7 @@ impl Drop for NewTopics {
 /// Creates topics (or only asks whether that would do); the names must be distinct.
 pub(in super::super) fn create_topics(
     handle: Handle<'_>,
-    timeout: Duration,
+    limits: Limits,
     topics: &[NewTopic],
     validate_only: bool,
 ) -> Result<PerName<()>, Failure> {
@@ -78,8 +77,10 @@ pub(in super::super) fn create_topics(
         return Ok(outcomes);
     }
     let op = Op::RD_KAFKA_ADMIN_OP_CREATETOPICS;
-    let options = Options::for_write(handle, op, timeout, validate_only)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    let options = Options::new(handle, op, limits)?
+        .with_time_at_broker(limits)?
+        .with_check_only(validate_only)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all are live; the topics are copied.
         unsafe {
             sys::rd_kafka_CreateTopics(client, list.0.as_mut_ptr(), list.0.len(), options, queue);
@@ -153,7 +154,7 @@ impl Drop for NewPartitions {
 /// Adds partitions (or only asks whether that would do); the topics must be distinct.
 pub(in super::super) fn create_partitions(
     handle: Handle<'_>,
-    timeout: Duration,
+    limits: Limits,
     growths: &[Growth],
     validate_only: bool,
 ) -> Result<PerName<()>, Failure> {
@@ -168,8 +169,10 @@ pub(in super::super) fn create_partitions(
         return Ok(outcomes);
     }
     let op = Op::RD_KAFKA_ADMIN_OP_CREATEPARTITIONS;
-    let options = Options::for_write(handle, op, timeout, validate_only)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    let options = Options::new(handle, op, limits)?
+        .with_time_at_broker(limits)?
+        .with_check_only(validate_only)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all are live; the growths are copied.
         unsafe {
             sys::rd_kafka_CreatePartitions(
@@ -229,7 +232,7 @@ fn add_change(list: &mut Resources, change: &ConfigChange) -> Result<(), Failure
 /// would reset them). The topics must be distinct.
 pub(in super::super) fn alter_configs(
     handle: Handle<'_>,
-    timeout: Duration,
+    limits: Limits,
     changes: &[ConfigChange],
     validate_only: bool,
 ) -> Result<PerName<()>, Failure> {
@@ -244,8 +247,8 @@ pub(in super::super) fn alter_configs(
         return Ok(outcomes);
     }
     let op = Op::RD_KAFKA_ADMIN_OP_INCREMENTALALTERCONFIGS;
-    let options = Options::for_write(handle, op, timeout, validate_only)?;
-    let event = ask(handle, &options, timeout, |client, options, queue| {
+    let options = Options::new(handle, op, limits)?.with_check_only(validate_only)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all are live; the resources are copied.
         unsafe {
             sys::rd_kafka_IncrementalAlterConfigs(

@@ -266,9 +266,11 @@ fn a_config_is_kept_until_it_is_read_again_or_the_id_changes() {
     let id = "A".to_owned();
     world.read(vec![("a", with_config("A", ConfigSeen::NotAsked))]);
     assert_eq!(world.snapshot.config_read("a", &id), None);
+    assert!(world.snapshot.is_unread("a", true));
     world.read(vec![("a", with_config("A", ConfigSeen::Failed))]);
     // It was tried, so the view is complete, but the next poll tries again.
-    assert_eq!(world.snapshot.config_read("a", &id), Some(0));
+    assert!(!world.snapshot.is_unread("a", true));
+    assert_eq!(world.snapshot.config_read("a", &id), None);
     assert_eq!(world.state("a").config, None);
     world.read(vec![("a", with_config("A", ConfigSeen::Read(config("1"))))]);
     let read = world.poll;

@@ -16,7 +16,7 @@ fn a_topic_with_records_grows_with_a_consent_that_names_its_live_and_wanted_coun
 fn without_a_consent_nothing_grows() {
     let mut world = settled(6, &["a", "b"]);
     world.wants(8);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::GrowthBlocked);
     assert_eq!(world.memory.recorded, Some(6));
 }
@@ -33,7 +33,7 @@ fn a_consent_with_other_numbers_or_another_topic_authorises_nothing() {
     ] {
         let mut world = settled(6, &["a"]);
         world.wants(8).consent(topics, from, to);
-        assert!(world.passes().actions.is_empty(), "{topics:?} {from} {to}");
+        world.rests();
         world.stands(Reason::GrowthBlocked);
     }
 }
@@ -42,7 +42,7 @@ fn a_consent_with_other_numbers_or_another_topic_authorises_nothing() {
 fn the_live_count_decides_not_the_remembered_one() {
     let mut world = settled(6, &["a"]);
     world.wants(8).grown("a", 7).consent(&["a"], 6, 8);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.consent(&["a"], 7, 8);
     assert_eq!(growths(&world.acts()), [("a", 7, 8)]);
 }
@@ -64,7 +64,7 @@ fn unreadable_offsets_hold_a_growth_back_until_they_are_read_or_it_is_consented_
     let mut world = group(6);
     world.manages("a").has("a", 6, unreadable()).passes();
     world.wants(8);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(world.verdict(), (State::Unknown, Reason::OffsetsUnreadable));
     world.says(
         ConditionType::PartitionsAligned,
@@ -85,7 +85,7 @@ fn unreadable_offsets_hold_a_growth_back_until_they_are_read_or_it_is_consented_
 fn a_topic_that_once_held_records_is_not_empty_whatever_its_offsets_say_now() {
     let mut world = settled(6, &["a"]);
     world.holds("a", EMPTY).wants(8);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::GrowthBlocked);
 }
 
@@ -96,7 +96,7 @@ fn memory_cannot_make_a_full_topic_empty() {
     world.memory.topics.get_mut("a").unwrap().holds_records = false;
     assert!(world.decide().actions.is_empty());
     world.memory = Memory::default();
-    assert!(world.passes().actions.is_empty());
+    world.rests();
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn recreated_at_six(world: &mut World) {
 }
 
 fn spent(world: &mut World) {
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::GrowthBlocked);
     world.says(
         ConditionType::PartitionsAligned,
@@ -258,7 +258,7 @@ fn spent(world: &mut World) {
 }
 
 fn blocked_by_ids(world: &mut World) {
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::GrowthBlocked);
     let id = world.id("a");
     world.says(

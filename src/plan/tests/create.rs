@@ -88,7 +88,7 @@ fn without_a_declared_count_differing_topics_disagree_and_nothing_is_written() {
     world.manages("a").manages("b").manages("c");
     world.has("a", 6, FULL).has("b", 8, EMPTY);
     world.config("a", "min.insync.replicas", "2");
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(world.verdict(), (State::False, Reason::CountsDisagree));
     world.says(
         ConditionType::PartitionsAligned,
@@ -101,7 +101,7 @@ fn without_a_declared_count_differing_topics_disagree_and_nothing_is_written() {
 fn without_a_declared_count_and_without_topics_the_count_is_unknown() {
     let mut world = group(0);
     world.manages("a").manages("b");
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(world.verdict(), (State::False, Reason::CountUnknown));
     world.says(
         ConditionType::PartitionsAligned,
@@ -116,7 +116,7 @@ fn without_a_declared_count_the_recorded_one_stands_from_the_first_alignment_on(
     world.has("a", 6, FULL).has("b", 6, FULL);
     world.passes();
     world.grown("a", 8).grown("b", 8);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::PartitionDrift);
     assert_eq!(world.memory.recorded, Some(6));
     world.wants(8);
@@ -131,7 +131,7 @@ fn without_a_declared_count_a_topic_that_cannot_be_read_leaves_it_open() {
     world.manages("a").manages("b").manages("c");
     world.has("a", 6, FULL);
     world.shows("b", TopicReading::NotAuthorized, 0);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(
         world.verdict(),
         (State::Unknown, Reason::TopicNotAuthorized)
@@ -142,7 +142,7 @@ fn without_a_declared_count_a_topic_that_cannot_be_read_leaves_it_open() {
 fn a_count_is_never_lowered() {
     let mut world = settled(8, &["a", "b"]);
     world.wants(6).consent(&["a", "b"], 8, 6);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::PartitionDrift);
     world.says(
         ConditionType::PartitionsAligned,
@@ -159,7 +159,7 @@ fn nothing_is_created_or_grown_beside_a_topic_that_cannot_be_read() {
         let mut world = group(6);
         world.manages("a").manages("b").manages("c");
         world.has("a", 4, EMPTY).shows("b", reading, 0);
-        assert!(world.passes().actions.is_empty());
+        world.rests();
         assert_eq!(
             world.verdict(),
             (State::Unknown, Reason::TopicNotAuthorized)
@@ -184,9 +184,9 @@ fn a_referenced_topic_is_never_created_configured_or_grown() {
     world.references("r").references("s");
     world.has("r", 4, EMPTY).config("r", "retention.ms", "1");
     world.consent(&["r"], 4, 6);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.grown("r", 6);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(world.verdict(), (State::False, Reason::TopicMissing));
     world.says(
         ConditionType::PartitionsAligned,
@@ -203,7 +203,7 @@ fn managed_topics_grow_after_every_referenced_one() {
     let mut world = settled(6, &["a"]);
     world.references("r").has("r", 6, FULL).passes();
     world.wants(8).consent(&["a"], 6, 8);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(
         world.verdict(),
         (State::False, Reason::WaitingForReferenced)
@@ -229,7 +229,7 @@ fn a_missing_referenced_topic_holds_growth_back_too_and_is_never_called_deleted(
     let mut world = settled(6, &["a"]);
     world.references("r").has("r", 6, FULL).passes();
     world.wants(8).consent(&["a"], 6, 8).deleted("r");
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(world.verdict(), (State::False, Reason::TopicMissing));
 }
 
@@ -268,7 +268,7 @@ fn observe_never_plans_anything() {
     }
     world.has("a", 4, EMPTY).has("b", 8, FULL).observes();
     world.consent(&["a"], 4, 6);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::PartitionDrift);
     world.says(
         ConditionType::PartitionsAligned,
@@ -279,12 +279,21 @@ fn observe_never_plans_anything() {
         ],
     );
     world.grown("a", 6).has("b", 6, FULL);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert_eq!(world.verdict(), (State::False, Reason::TopicMissing));
     world.says(
         ConditionType::PartitionsAligned,
         &["the group observes", "set mode: Enforce"],
     );
+}
+
+#[test]
+fn observe_holds_even_if_a_topic_is_called_managed() {
+    let mut world = group(6);
+    world.manages("a").manages("b").config("b", "x", "1");
+    world.has("b", 4, EMPTY);
+    world.group.observe = true;
+    world.rests();
 }
 
 #[test]
@@ -306,7 +315,7 @@ fn paused_plans_nothing_and_goes_on_reporting() {
         .has("a", 6, EMPTY)
         .config("a", "min.insync.replicas", "2");
     world.group.paused = true;
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     assert!(world.memory.intents.is_empty());
     world.says(
         ConditionType::PartitionsAligned,

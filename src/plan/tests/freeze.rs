@@ -47,7 +47,7 @@ fn two_misses_of_a_recorded_topic_freeze_the_group() {
             &format!("copartition.dev/acknowledge: \"{id}\""),
         ],
     );
-    assert!(world.passes().actions.is_empty());
+    world.rests();
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_deletion_freezes_a_group_without_a_count_too() {
     world.has("a", 6, FULL).has("b", 8, FULL).passes();
     world.deleted("a");
     assert!(world.decide().frozen);
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::TopicDeleted);
 }
 
@@ -102,7 +102,7 @@ fn a_recreated_topic_freezes_the_group_even_at_the_same_count() {
         ],
     );
     assert!(!world.decide().aligned());
-    assert!(world.passes().actions.is_empty());
+    world.rests();
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn an_acknowledged_recreation_is_adopted_like_a_first_seen_topic() {
 fn an_acknowledged_id_that_nobody_has_is_ignored() {
     let mut world = settled(6, &["a"]);
     world.acknowledges("nonsense").deleted("a");
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::TopicDeleted);
 }
 
@@ -149,11 +149,35 @@ fn another_cluster_freezes_everything_config_too() {
     );
 }
 
+/// What the status says is the memory of last resort, so it must not forget what froze the group.
+#[test]
+fn a_report_keeps_the_recorded_cluster_and_the_recorded_id_of_a_topic_that_is_not_seen_as_itself() {
+    let mut world = settled(6, &["a"]);
+    let was = world.id("a");
+    let found = |world: &World| world.report().topics[0].id.clone();
+    world.cluster("K2").has("a", 6, FULL);
+    assert_eq!(found(&world).as_ref(), Some(&was));
+    assert_eq!(world.report().cluster_id.as_deref(), Some("K1"));
+    world.cluster("K1");
+    assert_eq!(found(&world).as_ref(), Some(&was));
+    let now = world.id("a");
+    world.acknowledges(&now);
+    assert_eq!(found(&world), Some(now));
+    world.shows("a", TopicReading::NotAuthorized, 0);
+    assert_eq!(found(&world).as_ref(), Some(&was));
+    world.deleted("a");
+    assert_eq!(found(&world).as_ref(), Some(&was));
+    world.acknowledges(&was);
+    assert_eq!(found(&world), None);
+    world.cluster("K2").acknowledges("K2");
+    assert_eq!(world.report().cluster_id.as_deref(), Some("K2"));
+}
+
 #[test]
 fn another_cluster_without_the_topics_is_no_deletion() {
     let mut world = settled(6, &["a"]);
     world.cluster("K2").deleted("a");
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::ClusterChanged);
     assert!(world.memory.topics["a"].id.is_some());
 }
@@ -184,9 +208,17 @@ fn an_acknowledged_cluster_drops_intents_and_their_consents_count_as_used() {
     let mut world = settled(6, &["a"]);
     world.wants(8).consent(&["a"], 6, 8).looks();
     world.cluster("K2").has("a", 6, FULL).acknowledges("K2");
-    assert!(world.passes().actions.is_empty());
+    world.rests();
     world.stands(Reason::GrowthBlocked);
     assert!(world.memory.intents.is_empty());
+}
+
+#[test]
+fn another_cluster_is_not_aligned_whatever_its_counts_are() {
+    let mut world = settled(6, &["a"]);
+    world.cluster("K2");
+    assert!(!world.decide().aligned());
+    world.stands(Reason::ClusterChanged);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod consents;
 mod crashes;
 mod create;
 mod drift;
+mod follow;
 mod freeze;
 mod messages;
 mod model;
@@ -301,6 +302,13 @@ impl World {
             }
         }
         panic!("not settled after five passes: {self:#?}");
+    }
+
+    /// Nothing is planned, on this look and on later ones.
+    fn rests(&mut self) {
+        for _ in 0..3 {
+            assert_eq!(self.looks().actions, Actions::default());
+        }
     }
 
     fn report(&self) -> Report {

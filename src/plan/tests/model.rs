@@ -1,1 +1,0 @@
-//! A model check of the decisions; see below.

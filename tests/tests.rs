@@ -1,0 +1,208 @@
+//! Every test that needs a server: a real Kafka, a real Kubernetes API server and the operator's own binary.
+//!
+//! The servers start once, before the first test, and stop after the last one (`env` says how). To add a test, write
+//! `pub(crate) fn name(env: &Env)` in the module whose first line says that it belongs there, and name it below.
+
+// A test that can't go on has to stop with a message; `unwrap` stays forbidden, because it has none.
+#![allow(clippy::expect_used)]
+
+mod admission;
+mod api;
+mod claims;
+mod configs;
+mod counts;
+mod crashes;
+mod drift;
+// It offers what tests of a Kafka operator need; not all of it is in use at every time.
+#[allow(dead_code, unused_imports)]
+mod env;
+mod env_smoke;
+// The DSL of the modules below; what one of them does not use is no mistake.
+#[allow(dead_code)]
+mod group;
+mod growth;
+mod lifecycle;
+mod memory;
+mod outages;
+mod quiescence;
+mod scene;
+// What the servers count, for the modules that compare counts; not each uses all of it.
+#[allow(dead_code)]
+mod seen;
+mod validation;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Trial};
+
+use env::Env;
+
+/// Makes the function that lists all tests out of `module: [test, ...];` lines.
+macro_rules! trials {
+    ($($module:ident: [$($test:ident),+ $(,)?];)+) => {
+        fn trials(env: Option<&Arc<Env>>) -> Vec<Trial> {
+            vec![$($({
+                let env = env.cloned();
+                Trial::test(concat!(stringify!($module), "::", stringify!($test)), move || {
+                    $module::$test(env.as_ref().expect("the servers run whenever a test does"));
+                    Ok(())
+                })
+            }),+),+]
+        }
+    };
+}
+
+trials! {
+    env_smoke: [
+        kafka_answers_and_logs_requests,
+        own_client_creates_grows_writes_and_deletes,
+        a_restarted_node_keeps_its_topics,
+        three_nodes_survive_the_loss_of_one,
+        a_paused_node_answers_again,
+        audit_counts_requests,
+        a_deleted_namespace_goes,
+        the_operator_user_may_do_nothing,
+        a_restarted_api_server_keeps_its_objects,
+        nothing_is_left_behind,
+        a_killed_run_leaves_no_process,
+    ];
+    admission: [
+        a_spec_that_is_wrong_by_itself_is_denied,
+        a_name_that_leaves_no_room_for_a_claim_is_denied,
+        a_count_can_be_neither_unset_nor_lowered,
+        a_rise_without_a_matching_consent_is_denied,
+        a_rise_that_moves_no_keys_unasked_passes,
+        three_different_counts_are_brought_together_in_two_commits,
+        labels_finalizers_and_status_can_be_written_in_every_state,
+    ];
+    api: [
+        the_files_in_crds_are_what_the_operator_prints,
+        the_api_server_keeps_the_resource_definitions_as_they_are,
+        a_group_that_nobody_has_looked_at_is_pending,
+        a_dry_run_on_the_server_gives_the_denial,
+        every_way_to_write_meets_the_same_rules,
+        two_managers_own_different_topics_of_one_group,
+        nothing_but_the_status_is_written_to_a_group,
+    ];
+    validation: [
+        a_field_that_is_not_implemented_is_refused_by_name,
+        all_that_is_wrong_is_said_at_once,
+        a_refused_edit_keeps_what_was_known_and_writes_nothing,
+        an_object_that_cannot_be_read_stops_no_other,
+    ];
+    lifecycle: [
+        missing_topics_are_created_as_declared,
+        the_status_says_where_the_sample_keys_lie,
+        existing_topics_are_adopted_as_they_are,
+        a_deleted_group_leaves_its_topics,
+        a_referenced_topic_is_never_created_nor_configured,
+        observe_reports_and_never_writes,
+        a_paused_group_is_left_alone_until_the_pause_ends,
+        one_refused_topic_stops_no_other,
+        a_replication_factor_that_kafka_cannot_give_is_said_in_its_words,
+        kubectl_get_shows_the_verdicts,
+        a_converged_group_is_written_no_more,
+    ];
+    counts: [
+        an_unset_count_is_the_one_that_existing_topics_share,
+        an_unset_count_stays_open_while_topics_disagree,
+        an_unset_count_stays_open_while_no_topic_exists,
+        a_topic_with_more_partitions_than_asked_freezes_the_group,
+        a_count_changed_behind_the_operators_back_is_drift,
+    ];
+    configs: [
+        declared_keys_are_set_and_all_others_are_left,
+        config_changed_by_hand_is_set_back,
+        a_refused_value_is_told_in_kafkas_words_and_leaves_the_group_ready,
+        config_that_would_drop_records_needs_a_consent_that_counts_once,
+        a_cleanup_policy_that_deletes_needs_a_consent,
+        a_topic_that_the_operator_created_takes_any_declared_config,
+    ];
+    growth: [
+        a_consent_grows_all_topics_in_one_request_and_is_spent,
+        a_spent_consent_authorises_nothing_until_it_names_the_live_ids,
+        a_consent_is_spent_as_well_when_somebody_else_did_the_growth,
+        a_refusal_says_what_would_move_and_what_to_write,
+        a_refusal_mentions_a_compacted_topic,
+        empty_topics_grow_without_consent,
+        a_topic_with_records_does_not_grow_by_a_forced_replacement,
+        a_topic_with_records_does_not_grow_by_a_new_group_of_the_same_name,
+        a_forced_replacement_keeps_a_spent_consent_spent,
+        a_consent_that_leaves_a_topic_out_grows_none,
+        a_consent_with_other_numbers_grows_nothing,
+        managed_topics_grow_after_the_owner_grew_the_referenced_one,
+        topics_with_different_counts_take_a_commit_each,
+        the_api_server_refuses_a_rise_that_the_operator_would_refuse,
+        a_rise_that_was_made_while_observing_needs_the_consent_afterwards,
+    ];
+    claims: [
+        the_second_group_of_a_topic_takes_over_once_the_first_is_gone,
+        the_second_group_of_a_topic_takes_over_once_the_first_drops_it,
+        of_two_groups_applied_at_once_one_wins_and_stays_the_winner,
+        two_installations_never_both_hold_a_topic,
+        a_group_that_adds_a_contested_topic_keeps_what_it_held,
+        referenced_topics_are_shared,
+        a_claim_is_collected_only_when_its_group_is_gone_for_good,
+        topics_stay_held_while_the_claim_outlives_its_group,
+        a_group_that_begins_to_observe_releases_its_topics,
+    ];
+    crashes: [
+        a_growth_cut_off_before_its_request_is_completed,
+        a_growth_cut_off_between_two_topics_is_completed,
+        a_growth_cut_off_before_its_record_is_completed,
+        an_operator_that_is_killed_again_and_again_gets_there,
+        sigterm_ends_it_with_success,
+    ];
+    drift: [
+        drift_by_kafkas_own_tool_shows_within_two_polls_and_is_told_once,
+        a_drifted_group_is_frozen_but_for_its_config_until_a_commit_takes_the_new_count,
+        drift_on_a_referenced_topic_is_reported_and_its_siblings_stay,
+        a_deleted_topic_is_believed_at_the_second_look_and_created_only_when_acknowledged,
+        a_deleted_topic_may_be_taken_out_of_the_spec,
+        a_recreated_topic_is_adopted_only_when_its_new_id_is_acknowledged,
+        new_topics_are_never_called_missing_or_deleted,
+        another_cluster_under_the_address_is_left_alone_until_it_is_acknowledged,
+        the_same_cluster_under_another_address_is_no_event,
+    ];
+    memory: [
+        a_claim_that_somebody_deletes_or_edits_is_written_again,
+        a_claim_deleted_while_the_operator_is_stopped_comes_back_from_the_status,
+        what_was_deleted_or_replaced_is_not_new_because_the_claim_was_lost,
+        a_group_that_is_replaced_by_force_inherits_its_memory,
+        the_memory_of_another_kubernetes_cluster_is_not_acted_on_until_acknowledged,
+        the_claim_of_another_installation_is_left_alone,
+        a_namespace_goes_while_the_operator_is_stopped_and_its_topics_stay,
+    ];
+    outages: [
+        kafka_that_is_down_at_the_start_is_named_and_heals_by_itself,
+        an_outage_keeps_the_verdicts_is_written_once_and_hinders_no_other_cluster,
+        a_blip_flips_nothing_and_writes_nothing,
+        a_spec_that_changes_during_an_outage_is_never_called_aligned_before_it_is_looked_at,
+        the_operator_outlives_the_api_server,
+        without_an_api_server_or_its_definitions_it_waits_and_writes_nothing,
+        metrics_parse_and_name_no_group_and_no_topic,
+    ];
+    quiescence: [
+        an_aligned_group_is_left_alone_also_after_a_restart,
+        groups_that_wait_for_somebody_are_left_alone,
+        a_refused_config_is_tried_again_with_growing_pauses_and_said_once,
+        an_unreachable_cluster_is_written_once,
+        a_new_group_costs_three_writes_to_the_api_server_and_one_to_kafka,
+        the_role_of_the_example_suffices_and_grants_nothing_else,
+    ];
+}
+
+fn main() -> ExitCode {
+    if env_smoke::is_a_run_to_be_killed() {
+        return env_smoke::run_to_be_killed();
+    }
+    let mut args = Arguments::from_args();
+    // Most of a test's time is waiting for a server, so a few more than there are cores go at the same time.
+    args.test_threads.get_or_insert(4);
+    let env = (!args.list).then(|| Arc::new(Env::start()));
+    let conclusion = libtest_mimic::run(&args, trials(env.as_ref()));
+    // Before the process exits, which would not stop the servers in order nor remove their folder.
+    drop(env);
+    conclusion.exit_code()
+}
