@@ -48,6 +48,9 @@ struct Run {
     /// The name of this installation, where several watch different namespaces of one Kubernetes cluster.
     #[arg(long, env = "INSTALLATION", default_value = "default")]
     installation: String,
+    /// Another installation that is gone, whose claims this one takes over; repeat it for several.
+    #[arg(long, env = "TAKE_OVER_FROM", value_delimiter = ',')]
+    take_over_from: Vec<String>,
     /// How long the memory of a group outlives the group.
     #[arg(long, env = "CLAIM_RETENTION", default_value = "10m", value_parser = duration)]
     claim_retention: Duration,
@@ -107,6 +110,7 @@ fn run(arguments: Run) -> Result<(), String> {
         listen: arguments.listen,
         poll_interval: arguments.poll_interval,
         installation: arguments.installation,
+        take_over_from: arguments.take_over_from,
         claim_retention: arguments.claim_retention,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()

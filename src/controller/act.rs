@@ -23,6 +23,8 @@ pub(super) struct Basis<'a> {
     pub(super) memory: &'a Memory,
     /// This installation.
     pub(super) me: &'a Owner,
+    /// Installations whose claims this one takes over.
+    pub(super) take_over: &'a BTreeSet<String>,
     /// Topics that another group holds.
     pub(super) conflicts: &'a BTreeMap<String, String>,
 }
@@ -35,6 +37,7 @@ impl Basis<'_> {
             memory: self.memory,
             view,
             me: self.me,
+            take_over: self.take_over,
             conflicts: self.conflicts,
         })
     }

@@ -1,6 +1,6 @@
 //! What every pass shares.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ pub(super) struct Context {
     pub(super) client: Client,
     /// This installation in this Kubernetes cluster.
     pub(super) me: Owner,
+    /// Installations whose claims this one takes over.
+    pub(super) take_over: BTreeSet<String>,
     /// The Kafka clusters.
     pub(super) kafka: Clusters,
     /// The claims.

@@ -257,6 +257,7 @@ impl Pass {
                 group,
                 memory: &memory,
                 me: &self.context.me,
+                take_over: &self.context.take_over,
                 conflicts: &conflicts,
             };
             let decision = basis.decide(&view);

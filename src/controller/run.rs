@@ -41,6 +41,8 @@ pub struct Settings {
     pub poll_interval: Duration,
     /// The name of this installation, where several watch different namespaces of one Kubernetes cluster.
     pub installation: String,
+    /// Other installations whose claims this one takes over.
+    pub take_over_from: Vec<String>,
     /// How long a claim outlives its group.
     pub claim_retention: Duration,
 }
@@ -222,6 +224,7 @@ async fn context(
             installation: settings.installation.clone(),
             kube_system_uid,
         },
+        take_over: settings.take_over_from.iter().cloned().collect(),
         kafka: Clusters::new(poll, kafka_metrics),
         claims: Claims::new(Api::all(client.clone())),
         recorder: Recorder::new(client.clone(), reporter),

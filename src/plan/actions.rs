@@ -40,7 +40,7 @@ pub(super) fn plan(input: &Input<'_>, decision: &mut Decision) -> Actions {
     {
         return actions;
     }
-    if !decision.frozen {
+    if !decision.frozen && !held_up(decision) {
         actions.creates = decision
             .topics
             .iter()
@@ -71,6 +71,15 @@ pub(super) fn plan(input: &Input<'_>, decision: &mut Decision) -> Actions {
             }),
         }));
     actions
+}
+
+/// Whether a topic that exists has fewer partitions and does not grow now: nobody consented, or it is its owner's turn.
+/// The spec may still be taken back then, and what was created at its count could not.
+fn held_up(decision: &Decision) -> bool {
+    decision.topics.iter().any(|judged| match judged.standing {
+        Standing::Below { covered, .. } => !covered || !judged.topic.managed,
+        _ => false,
+    })
 }
 
 /// Whether topics may follow a drifted one although the group is frozen. A drift cannot be undone, and one consent

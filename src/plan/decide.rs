@@ -72,11 +72,13 @@ fn foreign(input: &Input<'_>) -> Option<Refusal> {
             ),
         });
     }
-    (owner.installation != input.me.installation).then(|| Refusal {
+    let ours = owner.installation == input.me.installation
+        || input.take_over.contains(&owner.installation);
+    (!ours).then(|| Refusal {
         reason: Reason::ManagedByOther,
         message: format!(
-            "the claim of this group belongs to the installation {:?}, this one is {:?}; let only one installation watch the namespace",
-            owner.installation, input.me.installation
+            "the claim of this group belongs to the installation {:?}, this one is {:?}; let only one installation watch the namespace, or start this one with --take-over-from={}",
+            owner.installation, input.me.installation, owner.installation
         ),
     })
 }

@@ -1,6 +1,6 @@
 //! What a decision is made of: its input, what each topic is found to be, and what is to be done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::conditions::Reason;
 use super::config::ConfigDiff;
@@ -20,6 +20,8 @@ pub struct Input<'a> {
     pub view: &'a View,
     /// This installation in this Kubernetes cluster.
     pub me: &'a Owner,
+    /// Installations whose claims this one takes over.
+    pub take_over: &'a BTreeSet<String>,
     /// Topics that another group holds, and that group as `namespace/name`.
     pub conflicts: &'a BTreeMap<String, String>,
 }

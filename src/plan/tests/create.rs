@@ -335,3 +335,26 @@ fn paused_plans_nothing_and_goes_on_reporting() {
     world.passes();
     world.is_aligned();
 }
+
+#[test]
+fn nothing_is_created_beside_a_growth_that_nobody_consented_to() {
+    let mut world = group(8);
+    world.manages("a").manages("b").has("a", 6, FULL);
+    assert!(world.decide().actions.is_empty());
+    assert_eq!(world.verdict(), (State::False, Reason::GrowthBlocked));
+    // The spec may be taken back as well as consented to: either way the missing topic gets the count of the other.
+    let mut back = world.clone();
+    assert_eq!(creates(&back.wants(6).decide()), [("b", 6)]);
+    assert_eq!(creates(&world.consent(&["a"], 6, 8).decide()), [("b", 8)]);
+}
+
+#[test]
+fn nothing_is_created_while_the_owner_of_a_referenced_topic_has_to_grow_it() {
+    let mut world = group(8);
+    world.manages("a").references("r").has("r", 6, FULL);
+    assert!(world.decide().actions.is_empty());
+    assert_eq!(
+        world.verdict(),
+        (State::False, Reason::WaitingForReferenced)
+    );
+}

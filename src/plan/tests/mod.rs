@@ -35,6 +35,7 @@ struct World {
     memory: Memory,
     view: View,
     me: Owner,
+    take_over: BTreeSet<String>,
     conflicts: BTreeMap<String, String>,
     /// What Kafka said to the last actions.
     outcomes: Outcomes,
@@ -62,6 +63,7 @@ fn group(partitions: i32) -> World {
             topics: BTreeMap::new(),
         },
         me: owner("main", "uid-1"),
+        take_over: BTreeSet::new(),
         conflicts: BTreeMap::new(),
         outcomes: Outcomes::default(),
         ids: 0,
@@ -256,6 +258,7 @@ impl World {
             memory: &self.memory,
             view: &self.view,
             me: &self.me,
+            take_over: &self.take_over,
             conflicts: &self.conflicts,
         })
     }

@@ -125,3 +125,14 @@ fn a_conflict_on_another_cluster_writes_nothing_either() {
     assert_eq!(world.memory, before);
     world.stands(Reason::ClusterChanged);
 }
+
+#[test]
+fn the_claim_of_an_installation_that_is_gone_is_taken_over_when_asked() {
+    let mut world = settled(6, &["a"]);
+    world.memory.owner = Some(owner("other", "uid-1"));
+    assert_eq!(accepted(&world), (State::False, Reason::ManagedByOther));
+    world.take_over.insert("other".to_owned());
+    world.passes();
+    world.is_aligned();
+    assert_eq!(world.memory.owner, Some(owner("main", "uid-1")));
+}
