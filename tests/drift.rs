@@ -171,7 +171,7 @@ pub(crate) fn a_deleted_topic_is_believed_at_the_second_look_and_created_only_wh
     });
     assert!(looks >= 2, "believed after {looks} looks");
     let message = group.wait_for("PartitionsAligned", "False", "TopicDeleted");
-    let way_out = format!("copartition.dev/acknowledge: \"{id}\"");
+    let way_out = format!("copartition.dev/acknowledge: \"deleted:{id}\"");
     assert!(
         message.contains(&gone) && message.contains(&way_out),
         "{message}"
@@ -180,7 +180,7 @@ pub(crate) fn a_deleted_topic_is_believed_at_the_second_look_and_created_only_wh
 
     wait_polls(&operator, 2);
     assert_eq!(env.kafka.partitions(&gone), None, "it was created anew");
-    group.acknowledge(&id);
+    group.acknowledge(&format!("deleted:{id}"));
     group.wait_ready();
     assert_eq!(env.kafka.partitions(&gone), Some(3));
     assert_ne!(recorded_id(&group, &gone), id);

@@ -2,7 +2,7 @@
 
 use super::blocked::{growth_blocked, offsets_unreadable};
 use super::conditions::{Reason, State};
-use super::decide::acknowledge;
+use super::decide::{acknowledge, deleted};
 use super::decision::{Decision, Stage, Standing, TopicDecision};
 use super::drift::drifted;
 use super::group::Group;
@@ -126,7 +126,7 @@ fn topic_deleted(context: Context<'_>) -> Option<Finding> {
             Stage::Deleted { id } => Some(format!(
                 "{} (id {id}) was deleted outside the operator. Take it out of spec.topics, or let it be created anew by annotating the group with {}",
                 judged.topic.name,
-                acknowledge(id)
+                acknowledge(&deleted(id))
             )),
             _ => None,
         }),

@@ -104,6 +104,12 @@ fn conflict(input: &Input<'_>) -> Option<Refusal> {
     })
 }
 
+/// What acknowledges that the topic with this id was deleted. It is not the id alone: that one accepts a topic which was
+/// created again, and left in the annotation it must not let a later deletion pass unseen.
+pub(super) fn deleted(id: &str) -> String {
+    format!("deleted:{id}")
+}
+
 /// The annotation that acknowledges an id, as it is printed in messages.
 pub(super) fn acknowledge(id: &str) -> String {
     format!("copartition.dev/acknowledge: \"{id}\"")

@@ -23,7 +23,7 @@ pub struct Group {
     pub consent: Option<Consent>,
     /// The consent to drop records: topic and config keys.
     pub data_loss: Option<(String, BTreeSet<String>)>,
-    /// Ids that the user acknowledged.
+    /// What the user acknowledged: ids of topics and clusters, and `deleted:ID` of topics.
     pub acknowledged: BTreeSet<String>,
 }
 

@@ -1,5 +1,6 @@
 //! What each topic is to its group, before counts are compared.
 
+use super::decide::deleted;
 use super::decision::{Decision, Input, Stage, Standing, TopicDecision};
 use super::group::{Group, Topic};
 use super::memory::{Memory, TopicMemory};
@@ -89,7 +90,7 @@ pub(super) fn identify(topic: &Topic, input: &Input<'_>, decision: &mut Decision
 
 fn missing(topic: &Topic, group: &Group, memory: &mut TopicMemory, elsewhere: bool) -> Stage {
     match &memory.id {
-        Some(id) if topic.managed && !group.acknowledged.contains(id) && !elsewhere => {
+        Some(id) if topic.managed && !group.acknowledged.contains(&deleted(id)) && !elsewhere => {
             Stage::Deleted { id: id.clone() }
         }
         Some(_) if !elsewhere => {

@@ -44,7 +44,7 @@ fn two_misses_of_a_recorded_topic_freeze_the_group() {
             "a (id ",
             &id,
             "Take it out of spec.topics",
-            &format!("copartition.dev/acknowledge: \"{id}\""),
+            &format!("copartition.dev/acknowledge: \"deleted:{id}\""),
         ],
     );
     world.rests();
@@ -54,12 +54,23 @@ fn two_misses_of_a_recorded_topic_freeze_the_group() {
 fn an_acknowledged_deletion_lets_the_topic_be_created_anew() {
     let mut world = settled(6, &["a", "b"]);
     let id = world.id("a");
-    world.deleted("a").acknowledges(&id);
+    world.deleted("a").acknowledges(&format!("deleted:{id}"));
     assert_eq!(creates(&world.acts()), [("a", 6)]);
     world.passes();
     world.is_aligned();
     let memory = &world.memory.topics["a"];
     assert!(memory.created && !memory.holds_records && memory.id.as_ref() != Some(&id));
+}
+
+#[test]
+fn an_id_that_was_acknowledged_as_recreated_does_not_let_its_deletion_pass() {
+    let mut world = settled(6, &["a", "b"]);
+    world.has("a", 6, FULL);
+    let id = world.id("a");
+    world.acknowledges(&id).passes();
+    world.is_aligned();
+    world.deleted("a").rests();
+    world.stands(Reason::TopicDeleted);
 }
 
 #[test]
@@ -167,7 +178,7 @@ fn a_report_keeps_the_recorded_cluster_and_the_recorded_id_of_a_topic_that_is_no
     assert_eq!(found(&world).as_ref(), Some(&was));
     world.deleted("a");
     assert_eq!(found(&world).as_ref(), Some(&was));
-    world.acknowledges(&was);
+    world.acknowledges(&format!("deleted:{was}"));
     assert_eq!(found(&world), None);
     world.cluster("K2").acknowledges("K2");
     assert_eq!(world.report().cluster_id.as_deref(), Some("K2"));

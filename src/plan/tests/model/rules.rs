@@ -78,8 +78,10 @@ impl Model {
                     }
                     None => {
                         same && topic.managed
-                            && recorded
-                                .is_some_and(|id| !self.world.group.acknowledged.contains(id))
+                            && recorded.is_some_and(|id| {
+                                let token = format!("deleted:{id}");
+                                !self.world.group.acknowledged.contains(&token)
+                            })
                     }
                 }
             })

@@ -105,10 +105,11 @@ impl Model {
                 let recorded = self.world.memory.topics.get(NAMES[*at]);
                 let ids = recorded.and_then(|memory| memory.id.clone());
                 let live = self.truth.get(NAMES[*at]).map(|live| live.id.clone());
-                self.world
-                    .group
-                    .acknowledged
-                    .extend(ids.into_iter().chain(live));
+                self.world.group.acknowledged.extend(
+                    ids.map(|id| format!("deleted:{id}"))
+                        .into_iter()
+                        .chain(live),
+                );
             }
             Event::Grows(at, count) => {
                 if let Some(live) = self.truth.get_mut(NAMES[*at]) {
