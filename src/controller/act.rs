@@ -238,3 +238,51 @@ fn failure(error: TopicError) -> Failure {
         | TopicError::Rejected { .. }) => Failure::Rejected(error.to_string()),
     }
 }
+
+/// Logs what came of the actions of a group.
+pub(super) fn log(group: &str, actions: &Actions, outcomes: &Outcomes) {
+    for create in &actions.creates {
+        said(
+            group,
+            &create.topic,
+            "create",
+            create.partitions,
+            outcomes.creates.get(&create.topic),
+        );
+    }
+    for grow in &actions.growths {
+        said(
+            group,
+            &grow.topic,
+            "grow",
+            grow.to,
+            outcomes.growths.get(&grow.topic),
+        );
+    }
+    for alter in &actions.configs {
+        let keys: Vec<&str> = alter.set.keys().map(String::as_str).collect();
+        said(
+            group,
+            &alter.topic,
+            "configure",
+            keys.join(","),
+            outcomes.configs.get(&alter.topic),
+        );
+    }
+}
+
+/// Logs what came of one action on one topic.
+fn said(
+    group: &str,
+    topic: &str,
+    action: &str,
+    wanted: impl std::fmt::Display,
+    failure: Option<&Failure>,
+) {
+    match failure {
+        None => tracing::info!(group, topic, action, %wanted, "written to Kafka"),
+        Some(Failure::Rejected(words) | Failure::NotAuthorized(words) | Failure::Unsure(words)) => {
+            tracing::warn!(group, topic, action, %wanted, answer = %words, "Kafka did not do it");
+        }
+    }
+}

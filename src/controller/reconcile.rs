@@ -1,4 +1,4 @@
-//! One pass over one group, in its six steps: dereference, validate, observe, act, report.
+//! One pass over one group, in its six steps: dereference, validate, observe, decide, act, report.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,78 +8,28 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use kube::Resource;
-use kube::api::Api;
-use kube::core::{DeserializeGuard, DynamicObject};
+use kube::core::DeserializeGuard;
 use kube::runtime::controller::Action;
 
-use super::act::{Basis, act};
-use super::claims::ClaimError;
-use super::context::{API_TIMEOUT, Context};
-use super::events;
+use super::act::{Basis, act, log};
+use super::context::Context;
+use super::error::Error;
 use super::marks;
 use super::memory::{Subject, from_claim, from_status};
-use super::status;
 use super::validate::{Valid, validate};
-use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupStatus, GrowthMark, PAUSED_ANNOTATION};
-use crate::kafka::{self, Cluster, ConnectionSettings, Health, Interest};
-use crate::plan::{
-    Actions, Condition, ConditionType, Decision, Failure, Group, Grow, Memory, Outcomes, Reason,
-    State, View, refused, report,
-};
+use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupStatus, GrowthMark};
+use crate::kafka::{Cluster, ConnectionSettings, Health, Interest};
+use crate::plan::{Decision, Group, Grow, Memory, Outcomes, Reason, View};
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
 pub(super) type WatchedGroup = DeserializeGuard<CoPartitionedTopicGroup>;
 
 /// How often a group is looked at without any cause, as a safety net. A pass over a converged group asks nobody.
-const SAFETY_NET: Duration = Duration::from_secs(600);
+pub(super) const SAFETY_NET: Duration = Duration::from_secs(600);
 /// How many times one pass decides and acts before it leaves the rest to the next one.
 const ROUNDS: usize = 4;
 /// When a pass is repeated that left something open.
 const SOON: Duration = Duration::from_secs(1);
-/// Why a pass failed. It is tried again with growing pauses.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Error {
-    /// A claim.
-    #[error(transparent)]
-    Claim(#[from] ClaimError),
-    /// A status.
-    #[error("writing the status of {group}: {source}")]
-    Status {
-        /// The group.
-        group: String,
-        /// What was said.
-        #[source]
-        source: Box<kube::Error>,
-    },
-    /// No answer in time.
-    #[error("the API server did not answer within {}s while {what}", API_TIMEOUT.as_secs())]
-    Slow {
-        /// What was asked.
-        what: String,
-    },
-    /// A Kafka client could not be made.
-    #[error("connecting to Kafka for {group}: {source}")]
-    Connect {
-        /// The group.
-        group: String,
-        /// What was said.
-        #[source]
-        source: kafka::Error,
-    },
-}
-
-impl Error {
-    /// A bounded word for metrics.
-    pub(super) fn category(&self) -> &'static str {
-        match self {
-            Error::Claim(_) => "Claim",
-            Error::Status { .. } => "Status",
-            Error::Slow { .. } => "Slow",
-            Error::Connect { .. } => "Connect",
-        }
-    }
-}
-
 /// One pass over one group, as the runtime wants it: boxed, since the compiler cannot follow the lifetimes of a future
 /// of this size through the runtime's types.
 pub(super) fn reconcile(
@@ -92,19 +42,58 @@ pub(super) fn reconcile(
 /// One pass over one group.
 async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action, Error> {
     context.claims.wait_synced().boxed().await;
-    let pass = Pass::dereference(object, context);
+    // 1. Dereference.
+    let mut pass = Pass::dereference(object, context);
+    // 2. Validate.
     let valid = match pass.validate() {
         Ok(valid) => valid,
         Err(refusal) => return pass.refuse(&refusal).boxed().await,
     };
-    let (cluster, view) = match pass.observe(&valid)? {
+    // 3. Observe.
+    let (cluster, mut view) = match pass.observe(&valid)? {
         Observed::Answer(cluster, view) => (cluster, view),
         Observed::NotYet => return Ok(Action::await_change()),
         Observed::Silence(health) => return pass.report_silence(&valid, &health).boxed().await,
     };
-    let Some(settled) = pass.decide_and_act(&valid, &cluster, view).boxed().await? else {
-        return Ok(Action::await_change());
+    let mut outcomes = Outcomes::default();
+    let mut round = 0;
+    let settled = loop {
+        // 4. Decide. One miss of a recorded topic is no verdict: the next look brings the next pass.
+        let conflicts = pass.conflicts(&valid.group, &view);
+        let decision = pass.basis(&valid.group, &conflicts).decide(&view);
+        if decision.undecided {
+            return Ok(Action::await_change());
+        }
+        round += 1;
+        let held = pass.remember(&cluster, &decision).boxed().await?;
+        if !held && round < ROUNDS {
+            continue;
+        }
+        if let Some((outcomes, again)) = pass.rest(&decision, &outcomes, round) {
+            break Settled {
+                decision,
+                outcomes,
+                again,
+            };
+        }
+        // 5. Act, and look again.
+        outcomes = pass
+            .act(&valid.group, &conflicts, &cluster, &decision)
+            .boxed()
+            .await?;
+        match cluster.view(&pass.subject.key()) {
+            Some(fresh) => view = fresh,
+            // Created, and no broker shows it yet: the poll will.
+            None => {
+                break Settled {
+                    decision,
+                    outcomes,
+                    again: SOON,
+                };
+            }
+        }
     };
+    // 6. Report.
     let action = pass.report(&valid, &settled).boxed().await?;
     pass.context.metrics.pass("Ok");
     pass.context.setbacks.forget(&pass.subject.key());
@@ -112,12 +101,14 @@ async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action
 }
 
 /// What one pass looks at.
-struct Pass {
-    context: Arc<Context>,
-    subject: Subject,
-    object: Arc<WatchedGroup>,
+pub(super) struct Pass {
+    pub(super) context: Arc<Context>,
+    pub(super) subject: Subject,
+    pub(super) object: Arc<WatchedGroup>,
+    /// What the claim says by now.
     memory: Memory,
-    old: Option<GroupStatus>,
+    /// The status that the pass began with.
+    pub(super) old: Option<GroupStatus>,
 }
 
 /// What Kafka showed.
@@ -130,10 +121,11 @@ enum Observed {
 }
 
 /// What a pass came to.
-struct Settled {
-    decision: Decision,
-    outcomes: Outcomes,
-    again: Duration,
+pub(super) struct Settled {
+    pub(super) decision: Decision,
+    pub(super) outcomes: Outcomes,
+    /// When to look again without any cause.
+    pub(super) again: Duration,
 }
 
 impl Pass {
@@ -229,118 +221,100 @@ impl Pass {
         }
     }
 
-    /// Steps 4 and 5, until there is nothing left to do: remember, act, look again. `None` if a recorded topic
-    /// is missing for the first time: one look is no verdict.
-    async fn decide_and_act(
+    /// The Managed topics that another group holds.
+    fn conflicts(&self, group: &Group, view: &View) -> BTreeMap<String, String> {
+        let managed: Vec<String> = group.managed().map(|topic| topic.name.clone()).collect();
+        let claim = self.subject.claim_name();
+        self.context
+            .claims
+            .conflicts(&claim, &view.cluster_id, &managed)
+    }
+
+    /// What a decision rests on besides the view.
+    fn basis<'a>(&'a self, group: &'a Group, conflicts: &'a BTreeMap<String, String>) -> Basis<'a> {
+        Basis {
+            group,
+            memory: &self.memory,
+            me: &self.context.me,
+            take_over: &self.context.take_over,
+            conflicts,
+        }
+    }
+
+    /// Makes the claim say what was decided, before Kafka is written to. False if another group took one of the topics
+    /// meanwhile: the next decision sees the conflict.
+    async fn remember(&mut self, cluster: &Cluster, decision: &Decision) -> Result<bool, Error> {
+        if self.remembers(decision) {
+            let marks = self.marks(cluster, decision).await;
+            let claims = &self.context.claims;
+            let conflicts = claims
+                .record(&self.subject, &decision.memory, marks)
+                .await?;
+            if !conflicts.is_empty() {
+                return Ok(false);
+            }
+        }
+        self.memory.clone_from(&decision.memory);
+        Ok(true)
+    }
+
+    /// Whether there is nothing to do now: what is to be said of the last actions, and when to look again.
+    fn rest(
         &self,
-        valid: &Valid,
-        cluster: &Cluster,
-        mut view: View,
-    ) -> Result<Option<Settled>, Error> {
-        let group = &valid.group;
+        decision: &Decision,
+        outcomes: &Outcomes,
+        round: usize,
+    ) -> Option<(Outcomes, Duration)> {
         let key = self.subject.key();
+        let attempts = &self.context.attempts;
+        if decision.actions.is_empty() {
+            attempts.forget(&key);
+            let again = self
+                .next_mark()
+                .map_or(SAFETY_NET, |due| SAFETY_NET.min(due));
+            return Some((Outcomes::default(), again));
+        }
+        if !outcomes.is_empty() {
+            return Some((
+                outcomes.clone(),
+                attempts.note(&key, &decision.actions, outcomes),
+            ));
+        }
+        let pending = attempts.pending(&key, &decision.actions);
+        pending.or_else(|| (round >= ROUNDS).then(|| (Outcomes::default(), SOON)))
+    }
+
+    /// Step 5: carries out the actions. The claim knows at once which topics are the operator's own creations.
+    async fn act(
+        &mut self,
+        group: &Group,
+        conflicts: &BTreeMap<String, String>,
+        cluster: &Cluster,
+        decision: &Decision,
+    ) -> Result<Outcomes, Error> {
         let names: Vec<String> = group
             .topics
             .iter()
             .map(|topic| topic.name.clone())
             .collect();
-        let managed: Vec<String> = group.managed().map(|topic| topic.name.clone()).collect();
-        let mut memory = self.memory.clone();
-        let mut outcomes = Outcomes::default();
-        for round in 1.. {
-            let conflicts = self.context.claims.conflicts(
-                &self.subject.claim_name(),
-                &view.cluster_id,
-                &managed,
-            );
-            let basis = Basis {
-                group,
-                memory: &memory,
-                me: &self.context.me,
-                take_over: &self.context.take_over,
-                conflicts: &conflicts,
-            };
-            let decision = basis.decide(&view);
-            if decision.undecided {
-                return Ok(None);
-            }
-            let marks = self.marks(cluster, &decision).await;
-            // The claim says it before Kafka is written to. A topic that another group took meanwhile is a conflict,
-            // which the next round sees.
-            if self.remembers(&decision)
-                && !self
-                    .context
-                    .claims
-                    .record(&self.subject, &decision.memory, marks)
-                    .await?
-                    .is_empty()
-                && round < ROUNDS
-            {
-                continue;
-            }
-            let basis = Basis {
-                memory: &decision.memory,
-                ..basis
-            };
-            if decision.actions.is_empty() {
-                self.context.attempts.forget(&key);
-                let again = self
-                    .next_mark()
-                    .map_or(SAFETY_NET, |due| SAFETY_NET.min(due));
-                return Ok(Some(Settled {
-                    decision,
-                    outcomes: Outcomes::default(),
-                    again,
-                }));
-            }
-            if !outcomes.is_empty() {
-                let again = self
-                    .context
-                    .attempts
-                    .note(&key, &decision.actions, &outcomes);
-                return Ok(Some(Settled {
-                    decision,
-                    outcomes,
-                    again,
-                }));
-            }
-            if let Some((last, left)) = self.context.attempts.pending(&key, &decision.actions) {
-                return Ok(Some(Settled {
-                    decision,
-                    outcomes: last,
-                    again: left,
-                }));
-            }
-            if round >= ROUNDS {
-                return Ok(Some(Settled {
-                    decision,
-                    outcomes,
-                    again: SOON,
-                }));
-            }
-            let acted = act(cluster, &names, &decision.actions, basis).await;
-            self.log(&decision.actions, &acted.outcomes);
-            memory.clone_from(&decision.memory);
-            acted
-                .created
-                .iter()
-                .for_each(|topic| memory.mark_created(topic));
-            outcomes = acted.outcomes;
-            let Some(fresh) = cluster.view(&key) else {
-                // Created, and no broker shows it yet: the poll will. The claim says that it is ours.
-                self.context
-                    .claims
-                    .record(&self.subject, &memory, Vec::new())
-                    .await?;
-                return Ok(Some(Settled {
-                    decision,
-                    outcomes,
-                    again: SOON,
-                }));
-            };
-            view = fresh;
+        let acted = act(
+            cluster,
+            &names,
+            &decision.actions,
+            self.basis(group, conflicts),
+        )
+        .await;
+        log(&self.subject.key(), &decision.actions, &acted.outcomes);
+        for topic in &acted.created {
+            self.memory.mark_created(topic);
         }
-        Ok(None)
+        if cluster.view(&self.subject.key()).is_none() {
+            self.context
+                .claims
+                .record(&self.subject, &self.memory, Vec::new())
+                .await?;
+        }
+        Ok(acted.outcomes)
     }
 
     /// The growth marks that the claim shall take in now: the first ones of growths that were just decided, the second
@@ -390,235 +364,4 @@ impl Pass {
             Some(_) => false,
         }
     }
-
-    /// Step 6: one status write, if it differs, and Events for what changed.
-    async fn report(&self, valid: &Valid, settled: &Settled) -> Result<Action, Error> {
-        let said = report(&valid.group, &settled.decision, &settled.outcomes);
-        let reachable = Condition::new(
-            ConditionType::KafkaReachable,
-            State::True,
-            Reason::Reachable,
-            format!("the cluster {} answers", settled.decision.cluster_id),
-        );
-        let new = status::status(
-            &said,
-            reachable,
-            self.subject.generation,
-            valid.group.observe,
-            self.old.as_ref(),
-            Timestamp::now(),
-        );
-        for judged in &settled.decision.topics {
-            if let (Some(was), Some(live)) = (&judged.replaced, judged.live()) {
-                events::topic_replaced(
-                    &self.context,
-                    &self.object,
-                    &judged.topic.name,
-                    was,
-                    &live.id,
-                )
-                .await;
-            }
-        }
-        self.publish(new).await?;
-        Ok(Action::requeue(jittered(settled.again, &self.subject.uid)))
-    }
-
-    /// Step 6 for a group that is not accepted: what was known before stays readable.
-    async fn refuse(&self, problem: &str) -> Result<Action, Error> {
-        let old = match &self.old {
-            Some(old) => old.clone(),
-            None => self.live_status().await?,
-        };
-        let paused = self
-            .object
-            .meta()
-            .annotations
-            .as_ref()
-            .and_then(|all| all.get(PAUSED_ANNOTATION))
-            .is_some_and(|value| value == "true");
-        let said = refused(Reason::InvalidSpec, State::False, problem, paused);
-        let reachable = Condition::new(
-            ConditionType::KafkaReachable,
-            State::Unknown,
-            Reason::Pending,
-            "not asked while Accepted is False (InvalidSpec)",
-        );
-        let new = status::status(
-            &said,
-            reachable,
-            self.subject.generation,
-            false,
-            Some(&old),
-            Timestamp::now(),
-        );
-        self.context.kafka.forget(&self.subject.key());
-        let new = GroupStatus {
-            conditions: new.conditions,
-            observed_generation: new.observed_generation,
-            ..old.clone()
-        };
-        self.publish_against(&old, new).await?;
-        Ok(Action::await_change())
-    }
-
-    /// Step 6 while Kafka does not answer: the verdicts on this generation stand.
-    async fn report_silence(&self, valid: &Valid, health: &Health) -> Result<Action, Error> {
-        let old = self.old.clone().unwrap_or_default();
-        let (reason, words) = match &health.error {
-            Some(kafka::Error::AuthenticationFailed(words)) => {
-                (Reason::AuthenticationFailed, words.clone())
-            }
-            Some(kafka::Error::CertificateRejected(words)) => {
-                (Reason::CertificateRejected, words.clone())
-            }
-            Some(kafka::Error::NotAuthorized(words)) => (Reason::NotAuthorized, words.clone()),
-            Some(kafka::Error::Timeout(words)) => (Reason::Timeout, words.clone()),
-            Some(error) => (Reason::Unreachable, error.to_string()),
-            None => (Reason::Unreachable, "no answer".to_owned()),
-        };
-        // The broker's words carry addresses and times that change with each try: they go to the log, not into the
-        // status, or each try would write it.
-        tracing::warn!(group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
-        let message = format!(
-            "wanted an answer from {}, seen: {}. Check the address, the network and the brokers. Verdicts are those of the \
-             last answer; it is tried again and heals by itself",
-            valid.bootstrap_servers.join(", "),
-            reason.doc().trim_end_matches('.').replacen(
-                |_: char| true,
-                &reason.doc()[..1].to_lowercase(),
-                1
-            )
-        );
-        let reachable =
-            Condition::new(ConditionType::KafkaReachable, State::False, reason, message);
-        let new = status::kept(
-            &old,
-            &reachable,
-            self.subject.generation,
-            valid.group.observe,
-            &status::paused(valid.group.paused),
-            Timestamp::now(),
-        );
-        self.publish(new).await?;
-        Ok(Action::requeue(jittered(SAFETY_NET, &self.subject.uid)))
-    }
-
-    async fn publish(&self, new: GroupStatus) -> Result<(), Error> {
-        let old = self.old.clone().unwrap_or_default();
-        self.publish_against(&old, new).await
-    }
-
-    async fn publish_against(&self, old: &GroupStatus, new: GroupStatus) -> Result<(), Error> {
-        if *old == new {
-            return Ok(());
-        }
-        let group = self.subject.key();
-        let api: Api<WatchedGroup> =
-            Api::namespaced(self.context.client.clone(), &self.subject.namespace);
-        let write = status::write(
-            &api,
-            &self.subject.name,
-            self.subject.resource_version.as_deref(),
-            &new,
-        );
-        let written = tokio::time::timeout(API_TIMEOUT, write)
-            .await
-            .map_err(|_| Error::Slow {
-                what: format!("writing the status of {group}"),
-            })?;
-        match written {
-            // The object changed or went meanwhile: the watch brings the next pass.
-            Err(kube::Error::Api(answer)) if answer.code == 409 || answer.code == 404 => {
-                return Ok(());
-            }
-            other => other.map_err(|source| Error::Status {
-                group,
-                source: Box::new(source),
-            })?,
-        }
-        self.context.metrics.status_written();
-        events::changes(&self.context, &self.object, old, &new).await;
-        Ok(())
-    }
-
-    /// The status of a resource that could not be parsed.
-    async fn live_status(&self) -> Result<GroupStatus, Error> {
-        let group = self.subject.key();
-        let what = || format!("reading {group}");
-        let resource = kube::api::ApiResource::erase::<CoPartitionedTopicGroup>(&());
-        let api: Api<DynamicObject> = Api::namespaced_with(
-            self.context.client.clone(),
-            &self.subject.namespace,
-            &resource,
-        );
-        let read = tokio::time::timeout(API_TIMEOUT, api.get_opt(&self.subject.name))
-            .await
-            .map_err(|_| Error::Slow { what: what() })?;
-        let live = read.map_err(|source| Error::Status {
-            group: group.clone(),
-            source: Box::new(source),
-        })?;
-        let status = live.and_then(|live| live.data.get("status").cloned());
-        Ok(status
-            .and_then(|status| serde_json::from_value(status).ok())
-            .unwrap_or_default())
-    }
-
-    fn log(&self, actions: &Actions, outcomes: &Outcomes) {
-        let group = self.subject.key();
-        for create in &actions.creates {
-            said(
-                &group,
-                &create.topic,
-                "create",
-                create.partitions,
-                outcomes.creates.get(&create.topic),
-            );
-        }
-        for grow in &actions.growths {
-            said(
-                &group,
-                &grow.topic,
-                "grow",
-                grow.to,
-                outcomes.growths.get(&grow.topic),
-            );
-        }
-        for alter in &actions.configs {
-            let keys: Vec<&str> = alter.set.keys().map(String::as_str).collect();
-            said(
-                &group,
-                &alter.topic,
-                "configure",
-                keys.join(","),
-                outcomes.configs.get(&alter.topic),
-            );
-        }
-    }
-}
-
-/// Logs what came of one action on one topic.
-fn said(
-    group: &str,
-    topic: &str,
-    action: &str,
-    wanted: impl std::fmt::Display,
-    failure: Option<&Failure>,
-) {
-    match failure {
-        None => tracing::info!(group, topic, action, %wanted, "written to Kafka"),
-        Some(Failure::Rejected(words) | Failure::NotAuthorized(words) | Failure::Unsure(words)) => {
-            tracing::warn!(group, topic, action, %wanted, answer = %words, "Kafka did not do it");
-        }
-    }
-}
-
-/// Spreads requeues over a tenth of their time, the same for one group each time, so that many groups do not come back
-/// at once.
-fn jittered(time: Duration, uid: &str) -> Duration {
-    let spread = uid.bytes().fold(0_u32, |sum, byte| {
-        sum.wrapping_mul(31).wrapping_add(u32::from(byte))
-    }) % 100;
-    time + time * spread / 1000
 }

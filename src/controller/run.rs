@@ -22,10 +22,11 @@ use tokio::sync::{mpsc, watch};
 use super::claims::{ClaimEvent, Claims};
 use super::collect::Collector;
 use super::context::{Attempts, Context, Setbacks};
+use super::error;
 use super::http::{Pages, Served, serve};
 use super::memory::Subject;
 use super::metrics::Metrics;
-use super::reconcile::{self, WatchedGroup, reconcile};
+use super::reconcile::{WatchedGroup, reconcile};
 use crate::api::CoPartitionClaim;
 use crate::kafka::{self, Clusters, PollSettings};
 use crate::plan::Owner;
@@ -263,7 +264,7 @@ async fn kube_system_uid(client: &Client) -> String {
 
 // The runtime hands both over by value.
 #[allow(clippy::needless_pass_by_value)]
-fn on_error(object: Arc<WatchedGroup>, error: &reconcile::Error, context: Arc<Context>) -> Action {
+fn on_error(object: Arc<WatchedGroup>, error: &error::Error, context: Arc<Context>) -> Action {
     context.metrics.pass(error.category());
     tracing::warn!(group = %object.name_any(), namespace = object.namespace().unwrap_or_default(), %error, "a pass failed; it is tried again");
     Action::requeue(context.setbacks.note(&Subject::of(object.meta()).key()))

@@ -1,0 +1,207 @@
+//! Step 6 of a pass: what is said of a group, in each of the ways in which a pass can end.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::Resource;
+use kube::api::Api;
+use kube::core::DynamicObject;
+use kube::runtime::controller::Action;
+
+use super::context::API_TIMEOUT;
+use super::error::Error;
+use super::reconcile::{Pass, SAFETY_NET, Settled, WatchedGroup};
+use super::validate::Valid;
+use super::{events, status};
+use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
+use crate::kafka::{self, Health};
+use crate::plan::{Condition, ConditionType, Reason, State, refused, report};
+
+impl Pass {
+    /// Step 6: one status write, if it differs, and Events for what changed.
+    pub(super) async fn report(&self, valid: &Valid, settled: &Settled) -> Result<Action, Error> {
+        let said = report(&valid.group, &settled.decision, &settled.outcomes);
+        let reachable = Condition::new(
+            ConditionType::KafkaReachable,
+            State::True,
+            Reason::Reachable,
+            format!("the cluster {} answers", settled.decision.cluster_id),
+        );
+        let new = status::status(
+            &said,
+            reachable,
+            self.subject.generation,
+            valid.group.observe,
+            self.old.as_ref(),
+            Timestamp::now(),
+        );
+        for judged in &settled.decision.topics {
+            if let (Some(was), Some(live)) = (&judged.replaced, judged.live()) {
+                events::topic_replaced(
+                    &self.context,
+                    &self.object,
+                    &judged.topic.name,
+                    was,
+                    &live.id,
+                )
+                .await;
+            }
+        }
+        self.publish(new).await?;
+        Ok(Action::requeue(jittered(settled.again, &self.subject.uid)))
+    }
+
+    /// Step 6 for a group that is not accepted: what was known before stays readable.
+    pub(super) async fn refuse(&self, problem: &str) -> Result<Action, Error> {
+        let old = match &self.old {
+            Some(old) => old.clone(),
+            None => self.live_status().await?,
+        };
+        let paused = self
+            .object
+            .meta()
+            .annotations
+            .as_ref()
+            .and_then(|all| all.get(PAUSED_ANNOTATION))
+            .is_some_and(|value| value == "true");
+        let said = refused(Reason::InvalidSpec, State::False, problem, paused);
+        let reachable = Condition::new(
+            ConditionType::KafkaReachable,
+            State::Unknown,
+            Reason::Pending,
+            "not asked while Accepted is False (InvalidSpec)",
+        );
+        let new = status::status(
+            &said,
+            reachable,
+            self.subject.generation,
+            false,
+            Some(&old),
+            Timestamp::now(),
+        );
+        self.context.kafka.forget(&self.subject.key());
+        let new = GroupStatus {
+            conditions: new.conditions,
+            observed_generation: new.observed_generation,
+            ..old.clone()
+        };
+        self.publish_against(&old, new).await?;
+        Ok(Action::await_change())
+    }
+
+    /// Step 6 while Kafka does not answer: the verdicts on this generation stand.
+    pub(super) async fn report_silence(
+        &self,
+        valid: &Valid,
+        health: &Health,
+    ) -> Result<Action, Error> {
+        let old = self.old.clone().unwrap_or_default();
+        let (reason, words) = match &health.error {
+            Some(kafka::Error::AuthenticationFailed(words)) => {
+                (Reason::AuthenticationFailed, words.clone())
+            }
+            Some(kafka::Error::CertificateRejected(words)) => {
+                (Reason::CertificateRejected, words.clone())
+            }
+            Some(kafka::Error::NotAuthorized(words)) => (Reason::NotAuthorized, words.clone()),
+            Some(kafka::Error::Timeout(words)) => (Reason::Timeout, words.clone()),
+            Some(error) => (Reason::Unreachable, error.to_string()),
+            None => (Reason::Unreachable, "no answer".to_owned()),
+        };
+        // The broker's words carry addresses and times that change with each try: they go to the log, not into the
+        // status, or each try would write it.
+        tracing::warn!(group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
+        let message = format!(
+            "wanted an answer from {}, seen: {}. Check the address, the network and the brokers. Verdicts are those of the \
+             last answer; it is tried again and heals by itself",
+            valid.bootstrap_servers.join(", "),
+            reason.doc().trim_end_matches('.').replacen(
+                |_: char| true,
+                &reason.doc()[..1].to_lowercase(),
+                1
+            )
+        );
+        let reachable =
+            Condition::new(ConditionType::KafkaReachable, State::False, reason, message);
+        let new = status::kept(
+            &old,
+            &reachable,
+            self.subject.generation,
+            valid.group.observe,
+            &status::paused(valid.group.paused),
+            Timestamp::now(),
+        );
+        self.publish(new).await?;
+        Ok(Action::requeue(jittered(SAFETY_NET, &self.subject.uid)))
+    }
+
+    async fn publish(&self, new: GroupStatus) -> Result<(), Error> {
+        let old = self.old.clone().unwrap_or_default();
+        self.publish_against(&old, new).await
+    }
+
+    async fn publish_against(&self, old: &GroupStatus, new: GroupStatus) -> Result<(), Error> {
+        if *old == new {
+            return Ok(());
+        }
+        let group = self.subject.key();
+        let api: Api<WatchedGroup> =
+            Api::namespaced(self.context.client.clone(), &self.subject.namespace);
+        let write = status::write(
+            &api,
+            &self.subject.name,
+            self.subject.resource_version.as_deref(),
+            &new,
+        );
+        let written = tokio::time::timeout(API_TIMEOUT, write)
+            .await
+            .map_err(|_| Error::Slow {
+                what: format!("writing the status of {group}"),
+            })?;
+        match written {
+            // The object changed or went meanwhile: the watch brings the next pass.
+            Err(kube::Error::Api(answer)) if answer.code == 409 || answer.code == 404 => {
+                return Ok(());
+            }
+            other => other.map_err(|source| Error::Status {
+                group,
+                source: Box::new(source),
+            })?,
+        }
+        self.context.metrics.status_written();
+        events::changes(&self.context, &self.object, old, &new).await;
+        Ok(())
+    }
+
+    /// The status of a resource that could not be parsed.
+    async fn live_status(&self) -> Result<GroupStatus, Error> {
+        let group = self.subject.key();
+        let what = || format!("reading {group}");
+        let resource = kube::api::ApiResource::erase::<CoPartitionedTopicGroup>(&());
+        let api: Api<DynamicObject> = Api::namespaced_with(
+            self.context.client.clone(),
+            &self.subject.namespace,
+            &resource,
+        );
+        let read = tokio::time::timeout(API_TIMEOUT, api.get_opt(&self.subject.name))
+            .await
+            .map_err(|_| Error::Slow { what: what() })?;
+        let live = read.map_err(|source| Error::Status {
+            group: group.clone(),
+            source: Box::new(source),
+        })?;
+        let status = live.and_then(|live| live.data.get("status").cloned());
+        Ok(status
+            .and_then(|status| serde_json::from_value(status).ok())
+            .unwrap_or_default())
+    }
+}
+
+/// Spreads requeues over a tenth of their time, the same for one group each time, so that many groups do not come back
+/// at once.
+fn jittered(time: Duration, uid: &str) -> Duration {
+    let spread = uid.bytes().fold(0_u32, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u32::from(byte))
+    }) % 100;
+    time + time * spread / 1000
+}
