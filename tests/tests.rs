@@ -21,6 +21,7 @@ mod env_smoke;
 #[allow(dead_code)]
 mod group;
 mod growth;
+mod kafka;
 mod lifecycle;
 mod memory;
 mod outages;
@@ -90,6 +91,33 @@ trials! {
         all_that_is_wrong_is_said_at_once,
         a_refused_edit_keeps_what_was_known_and_writes_nothing,
         an_object_that_cannot_be_read_stops_no_other,
+    ];
+    kafka: [
+        the_cluster_tells_its_id,
+        asking_never_creates_a_topic,
+        creation_has_one_outcome_per_topic,
+        growth_has_one_outcome_per_topic,
+        odd_names_do_not_spoil_a_request,
+        setting_a_key_leaves_the_others,
+        end_offsets_follow_records_and_growth,
+        a_hidden_topic_is_not_authorized,
+        new_topics_are_read_at_once,
+        changes_are_announced_to_their_groups_only,
+        a_deleted_topic_is_missed_twice_and_comes_back_as_another,
+        own_changes_show_soon_without_a_poll,
+        a_fresh_reading_goes_past_the_snapshot_and_into_it,
+        many_groups_make_few_requests,
+        groups_share_clusters_that_live_as_long_as_they_are_used,
+        one_request_creates_and_one_describes_hundreds,
+        an_oversized_topic_fails_alone,
+        calls_at_the_same_time_share_requests,
+        a_closed_port_is_unreachable_in_time_and_blocks_nothing,
+        a_name_that_does_not_resolve_is_unreachable,
+        settings_without_a_server_are_refused,
+        dropped_clients_disconnect_without_blocking,
+        a_silent_broker_is_a_verdict_only_after_three_polls_and_heals,
+        a_cluster_that_never_answers_is_given_up,
+        three_nodes_lag_and_lose_a_leader,
     ];
     lifecycle: [
         missing_topics_are_created_as_declared,
