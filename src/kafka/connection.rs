@@ -73,7 +73,8 @@ impl Connection {
             timeout: settings.request_timeout,
             metrics,
             nodes: Mutex::default(),
-            silent: Arc::default(),
+            // Until the first answer nobody knows better.
+            silent: Arc::new(AtomicBool::new(true)),
         })
     }
 
