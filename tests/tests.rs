@@ -117,7 +117,6 @@ trials! {
         dropped_clients_disconnect_without_blocking,
         a_silent_broker_is_a_verdict_only_after_three_polls_and_heals,
         a_cluster_that_never_answers_is_given_up,
-        a_cluster_that_hangs_up_is_not_called_without_pause,
         three_nodes_lag_and_lose_a_leader,
     ];
     lifecycle: [

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use copartition::kafka::{Client, Error, Health, Metrics, PollSettings, TopicError};
@@ -231,29 +230,4 @@ pub(crate) fn three_nodes_lag_and_lose_a_leader(env: &Env) {
             state.records == Records::None
         });
     }
-}
-
-pub(crate) fn a_cluster_that_hangs_up_is_not_called_without_pause(_env: &Env) {
-    // It accepts each connection and closes it, as a broker does that stops, or a port that is not Kafka's.
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("its address").to_string();
-    let calls = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&calls);
-    std::thread::spawn(move || {
-        for connection in listener.incoming() {
-            counted.fetch_add(1, Ordering::Relaxed);
-            drop(connection);
-        }
-    });
-    let settings = settings(&address).with_request_timeout(Duration::from_secs(2));
-    let runtime = runtime();
-    let _guard = runtime.enter();
-    let client = Client::connect(&settings, Arc::new(Metrics::default())).expect("a client");
-    for _ in 0..3 {
-        let answer = runtime.block_on(client.cluster_id());
-        assert!(answer.is_err(), "{answer:?}");
-    }
-    // Without the probe an admin request made librdkafka call thousands of times a second.
-    let calls = calls.load(Ordering::Relaxed);
-    assert!((1..300).contains(&calls), "called {calls} times");
 }
