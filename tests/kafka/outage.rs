@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use copartition::kafka::{Client, Error, Health, Metrics, PollSettings, TopicError};
+use copartition::kafka::{Client, Error, Health, PollSettings, TopicError};
 use copartition::plan::{Records, TopicReading};
 
 use super::watch::{OFTEN, Watch, every};
@@ -23,7 +23,7 @@ pub(crate) fn a_closed_port_is_unreachable_in_time_and_blocks_nothing(_env: &Env
     let settings =
         settings(&format!("127.0.0.1:{port}")).with_request_timeout(Duration::from_secs(2));
     let (answer, took, ticks) = runtime.block_on(async {
-        let client = Client::connect(&settings, Arc::new(Metrics::default())).expect("a client");
+        let client = Client::connect(&settings, Arc::default()).expect("a client");
         let start = Instant::now();
         let mut clock = tokio::time::interval(Duration::from_millis(20));
         let mut ticks = 0;
@@ -51,7 +51,7 @@ pub(crate) fn a_name_that_does_not_resolve_is_unreachable(_env: &Env) {
     let settings =
         settings("no-such-host.invalid:9092").with_request_timeout(Duration::from_secs(1));
     let answer = runtime.block_on(async {
-        let client = Client::connect(&settings, Arc::new(Metrics::default())).expect("a client");
+        let client = Client::connect(&settings, Arc::default()).expect("a client");
         client.create_topics(&[new_topic("a", 1)], false).await
     });
     let Err(TopicError::Unreachable(reason)) = &answer["a"] else {
@@ -63,7 +63,7 @@ pub(crate) fn a_name_that_does_not_resolve_is_unreachable(_env: &Env) {
 pub(crate) fn settings_without_a_server_are_refused(_env: &Env) {
     let runtime = runtime();
     let _context = runtime.enter();
-    let answer = Client::connect(&settings(" "), Arc::new(Metrics::default()));
+    let answer = Client::connect(&settings(" "), Arc::default());
     assert!(matches!(answer, Err(Error::Rejected { .. })), "{answer:?}");
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn dropped_clients_disconnect_without_blocking(_env: &Env) {
     let address = server.local_addr().expect("an address").to_string();
     let settings = settings(&address).with_request_timeout(Duration::from_secs(2));
     let runtime = runtime();
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::default();
     let mut clients = Vec::new();
     let mut sockets = Vec::new();
     for _ in 0..20 {

@@ -11,7 +11,7 @@ use copartition::plan::{TopicReading, TopicState, TopicView};
 use tokio::runtime::Runtime;
 
 use super::{SOON, new_topic, runtime};
-use crate::env::wait_for;
+use crate::env::{KafkaCluster, wait_for};
 
 /// A registry of clusters with one cluster in use.
 pub(super) struct Watch {
@@ -139,5 +139,24 @@ impl Watch {
                 .create_topics(&[new_topic(topic, partitions)], false),
         );
         assert_eq!(outcomes[topic], Ok(()));
+    }
+
+    /// Creates a topic as somebody else would, and waits until its partitions are led.
+    pub(super) fn foreign_topic(&self, kafka: &KafkaCluster, topic: &str, partitions: usize) {
+        kafka.create_topic(topic, partitions);
+        let asked = [(
+            topic.to_owned(),
+            i32::try_from(partitions).expect("a partition count"),
+        )];
+        wait_for(&format!("{topic} to be led"), SOON, || {
+            let ends = self
+                .wait(self.cluster.client().end_offsets(&asked))
+                .expect("an answer");
+            if ends[topic].is_ok() {
+                Ok(())
+            } else {
+                Err(format!("{ends:?}"))
+            }
+        });
     }
 }
