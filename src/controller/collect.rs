@@ -40,6 +40,7 @@ impl Collector {
             self.context.kafka.forget(gone);
             self.context.attempts.forget(gone);
             self.context.setbacks.forget(gone);
+            self.context.published.forget(gone);
         }
         let claims: Vec<Arc<CoPartitionClaim>> = self
             .context

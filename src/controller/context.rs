@@ -9,6 +9,7 @@ use kube::runtime::events::Recorder;
 
 use super::claims::Claims;
 use super::metrics::Metrics;
+use crate::api::GroupStatus;
 use crate::kafka::Clusters;
 use crate::plan::{Actions, Outcomes, Owner};
 
@@ -35,6 +36,8 @@ pub(super) struct Context {
     pub(super) attempts: Attempts,
     /// Passes that failed on the API server.
     pub(super) setbacks: Setbacks,
+    /// Statuses that were written and may not have come back through the watch.
+    pub(super) published: Published,
 }
 
 /// Failed attempts by group, so that a refused action is not sent with every pass, and what Kafka said stays in the
@@ -92,6 +95,59 @@ impl Attempts {
     }
 }
 
+/// The last status that was written of each group. Bounded by the number of groups.
+///
+/// Something else (a claim, a poll) can bring the next pass before the watch shows the write: it would then see the old
+/// object, write the same status again, and get a conflict for an answer.
+#[derive(Default)]
+pub(super) struct Published(Mutex<HashMap<String, Write>>);
+
+struct Write {
+    /// The states of the object before the write, by resourceVersion: what the watch may still show.
+    before: Vec<String>,
+    /// The resourceVersion that the write got.
+    got: String,
+    status: GroupStatus,
+}
+
+/// The most states of one object that are remembered; a watch that is further behind costs a conflict.
+const MOST_BEHIND: usize = 16;
+
+impl Published {
+    /// Notes a write on the state `on` of the object, which then got the resourceVersion `got`.
+    pub(super) fn note(&self, group: &str, on: &str, got: &str, status: GroupStatus) {
+        let mut published = self.lock();
+        let last = published.remove(group).filter(|last| last.got == on);
+        let mut before = last.map(|last| last.before).unwrap_or_default();
+        before.push(on.to_owned());
+        let behind = before.len().saturating_sub(MOST_BEHIND);
+        before.drain(..behind);
+        let write = Write {
+            before,
+            got: got.to_owned(),
+            status,
+        };
+        published.insert(group.to_owned(), write);
+    }
+
+    /// The status that was written since the object was in this state, and its resourceVersion.
+    pub(super) fn since(&self, group: &str, shown: &str) -> Option<(GroupStatus, String)> {
+        let published = self.lock();
+        let write = published.get(group)?;
+        let behind = write.before.iter().any(|before| before == shown);
+        behind.then(|| (write.status.clone(), write.got.clone()))
+    }
+
+    /// Forgets a group.
+    pub(super) fn forget(&self, group: &str) {
+        self.lock().remove(group);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Write>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Failed passes in a row by group. Bounded by the number of groups.
 #[derive(Default)]
 pub(super) struct Setbacks(Mutex<HashMap<String, u32>>);
@@ -119,4 +175,34 @@ fn paused(failures: u32, longest: Duration) -> Duration {
     FIRST_PAUSE
         .saturating_mul(1 << failures.min(16))
         .min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_known_until_the_watch_shows_it() {
+        let published = Published::default();
+        let status = |count| GroupStatus {
+            recorded_partitions: Some(count),
+            ..GroupStatus::default()
+        };
+        let since = |shown| {
+            published
+                .since("g", shown)
+                .map(|(status, got)| (status.recorded_partitions, got))
+        };
+        assert_eq!(since("1"), None);
+        published.note("g", "1", "2", status(6));
+        published.note("g", "2", "3", status(8));
+        for behind in ["1", "2"] {
+            assert_eq!(since(behind), Some((Some(8), "3".to_owned())));
+        }
+        assert_eq!(since("3"), None, "the watch caught up");
+        // Somebody else changed the object in between: what it was before is history.
+        published.note("g", "7", "8", status(9));
+        assert_eq!(since("2"), None);
+        assert_eq!(since("7"), Some((Some(9), "8".to_owned())));
+    }
 }

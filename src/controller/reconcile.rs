@@ -131,12 +131,17 @@ pub(super) struct Settled {
 impl Pass {
     /// Step 1: what the group refers to, here its memory. It is all in caches.
     fn dereference(object: Arc<WatchedGroup>, context: Arc<Context>) -> Self {
-        let subject = Subject::of(object.meta());
-        let old = object
+        let mut subject = Subject::of(object.meta());
+        let mut old = object
             .0
             .as_ref()
             .ok()
             .and_then(|group| group.status.clone());
+        let shown = subject.resource_version.as_deref().unwrap_or_default();
+        if let Some((status, since)) = context.published.since(&subject.key(), shown) {
+            old = Some(status);
+            subject.resource_version = Some(since);
+        }
         let claim = context
             .claims
             .known(&subject.claim_name(), &context.me.installation);

@@ -158,15 +158,19 @@ impl Pass {
             .map_err(|_| Error::Slow {
                 what: format!("writing the status of {group}"),
             })?;
-        match written {
+        let written = match written {
             // The object changed or went meanwhile: the watch brings the next pass.
             Err(kube::Error::Api(answer)) if answer.code == 409 || answer.code == 404 => {
                 return Ok(());
             }
             other => other.map_err(|source| Error::Status {
-                group,
+                group: group.clone(),
                 source: Box::new(source),
             })?,
+        };
+        let on = self.subject.resource_version.as_deref();
+        if let (Some(on), Some(got)) = (on, written.meta().resource_version.as_deref()) {
+            self.context.published.note(&group, on, got, new.clone());
         }
         self.context.metrics.status_written();
         events::changes(&self.context, &self.object, old, &new).await;

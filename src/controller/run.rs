@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::claims::{ClaimEvent, Claims};
 use super::collect::Collector;
-use super::context::{Attempts, Context, Setbacks};
+use super::context::{Attempts, Context, Published, Setbacks};
 use super::error;
 use super::http::{Pages, Served, serve};
 use super::memory::Subject;
@@ -232,6 +232,7 @@ async fn context(
         metrics,
         attempts: Attempts::default(),
         setbacks: Setbacks::default(),
+        published: Published::default(),
         client,
     }))
 }

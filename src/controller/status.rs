@@ -227,7 +227,8 @@ fn layout_status(layout: &Layout) -> LayoutStatus {
 }
 
 /// Writes a status. The write carries the resourceVersion that the pass has seen, so that it cannot overwrite the
-/// status of a spec that changed meanwhile: the API server answers 409 then, and the next pass decides anew.
+/// status of a spec that changed meanwhile: the API server answers 409 then, and the next pass decides anew. Returns the
+/// object as it is then.
 ///
 /// # Errors
 /// What the API server or the connection to it said.
@@ -236,7 +237,7 @@ pub(super) async fn write<K>(
     name: &str,
     resource_version: Option<&str>,
     status: &GroupStatus,
-) -> Result<(), kube::Error>
+) -> Result<K, kube::Error>
 where
     K: Resource<Scope = NamespaceResourceScope>
         + Clone
@@ -252,9 +253,7 @@ where
         field_manager: Some("copartition-operator".to_owned()),
         ..PatchParams::default()
     };
-    api.patch_status(name, &params, &Patch::Merge(&body))
-        .await
-        .map(|_| ())
+    api.patch_status(name, &params, &Patch::Merge(&body)).await
 }
 
 fn explicit(status: &GroupStatus) -> Result<Value, serde_json::Error> {
