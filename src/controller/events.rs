@@ -52,7 +52,7 @@ pub(super) async fn changes(
     }
 }
 
-/// Publishes that a Referenced topic has another id than last time.
+/// Publishes that a topic has another id than last time, and that this is accepted: it is Referenced, or was acknowledged.
 pub(super) async fn topic_replaced(
     context: &Context,
     object: &WatchedGroup,
@@ -61,13 +61,13 @@ pub(super) async fn topic_replaced(
     is: &str,
 ) {
     let note = format!(
-        "{topic} is Referenced and was deleted and created again by its owner: id {was} before, {is} now"
+        "{topic} was deleted and created again: id {was} before, {is} now; from here on it is judged as the new one"
     );
     publish(
         context,
         object,
         EventType::Normal,
-        "ReferencedTopicReplaced",
+        "TopicReplaced",
         "PartitionsAligned",
         &note,
     )
