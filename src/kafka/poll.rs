@@ -23,7 +23,12 @@ pub(super) async fn run(shared: Arc<Shared>) {
             () = tokio::time::sleep_until(wake_at.into()) => {}
             () = shared.wake.notified() => {
                 pause = LINGER;
-                next_fill = Some(Instant::now() + LINGER);
+                let soon = Instant::now() + LINGER;
+                next_fill = Some(soon);
+                // The first interest of all is the first poll's.
+                if shared.lock().polls == 0 {
+                    next_poll = soon;
+                }
                 continue;
             }
         }
@@ -76,6 +81,9 @@ async fn fill(shared: &Shared, now: Instant) {
         Ok(reading) => {
             shared.merge(reading, &BTreeSet::new());
         }
-        Err(error) => shared.failed(error),
+        // Only polls, which are an interval apart, count towards the verdict that a cluster is out of reach.
+        Err(error) => {
+            tracing::debug!(%error, "what is new could not be read; the next poll tries again");
+        }
     }
 }
