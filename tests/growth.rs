@@ -67,6 +67,17 @@ pub(crate) fn a_consent_grows_all_topics_in_one_request_and_is_spent(env: &Env) 
             list.as_array().is_some_and(|list| list.contains(&spent)),
             "{spent} is not in {list}"
         );
+        // What lies below these end offsets was placed at the old count.
+        let marks = claim["spec"]["growthMarks"].as_array().cloned();
+        let mut marks = marks.unwrap_or_default();
+        marks.retain(|mark| mark["topic"] == *topic);
+        assert_eq!(marks.len(), 1, "{marks:?}");
+        assert_eq!((&marks[0]["from"], &marks[0]["to"]), (&json!(6), &json!(8)));
+        let before = marks[0]["before"].as_str().unwrap_or_default();
+        let ends: Vec<i64> = before.split(',').flat_map(str::parse).collect();
+        assert_eq!(ends.len(), 6, "{before}");
+        assert!(ends.iter().sum::<i64>() > 0, "{before}");
+        assert!(marks[0]["after"].is_null(), "it has not settled yet");
     }
     assert_eq!(group.status()["recordedPartitions"], 8);
 }

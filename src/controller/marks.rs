@@ -124,3 +124,62 @@ fn packed(ends: &[i64]) -> String {
 pub(super) fn micros(now: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(topic: &str, grown_at: i64, after: Option<&str>) -> GrowthMark {
+        GrowthMark {
+            topic: topic.to_owned(),
+            topic_id: "id".to_owned(),
+            from: 6,
+            to: 8,
+            grown_at: MicroTime(seconds(grown_at)),
+            before: "1,2".to_owned(),
+            after: after.map(ToOwned::to_owned),
+        }
+    }
+
+    fn seconds(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).unwrap()
+    }
+
+    #[test]
+    fn the_second_mark_is_due_when_the_growth_has_settled() {
+        let marks = [
+            mark("a", 0, None),
+            mark("b", 100, None),
+            mark("c", 0, Some("3")),
+        ];
+        assert_eq!(next_due(&marks, seconds(0)), Some(Duration::from_secs(600)));
+        assert_eq!(
+            next_due(&marks, seconds(200)),
+            Some(Duration::from_secs(400))
+        );
+        // One that could not be read when it was due is tried again, but not at once.
+        assert_eq!(next_due(&marks, seconds(5_000)), Some(RETRY));
+        assert_eq!(next_due(&marks[2..], seconds(0)), None);
+        // A clock that was set back makes it wait, not overflow.
+        assert_eq!(
+            next_due(&marks[..1], seconds(-50)),
+            Some(Duration::from_secs(600))
+        );
+    }
+
+    #[test]
+    fn a_new_mark_takes_the_place_of_the_one_of_the_last_growth() {
+        let old = [
+            mark("a", 0, Some("3")),
+            mark("b", 0, None),
+            mark("gone", 0, None),
+        ];
+        let merged = merged(&old, vec![mark("a", 9, None)], |topic| topic != "gone");
+        assert_eq!(merged, [mark("b", 0, None), mark("a", 9, None)]);
+    }
+
+    #[test]
+    fn offsets_are_packed_by_partition() {
+        assert_eq!(packed(&[7, 0, 12]), "7,0,12");
+    }
+}
