@@ -113,6 +113,7 @@ trials! {
         calls_at_the_same_time_share_requests,
         a_closed_port_is_unreachable_in_time_and_blocks_nothing,
         a_name_that_does_not_resolve_is_unreachable,
+        a_listener_that_wants_a_login_is_unreachable_with_a_hint,
         settings_without_a_server_are_refused,
         dropped_clients_disconnect_without_blocking,
         a_silent_broker_is_a_verdict_only_after_three_polls_and_heals,

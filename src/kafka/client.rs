@@ -90,11 +90,31 @@ impl Client {
         .await
     }
 
-    /// The end offsets (high watermarks) of partitions 0 to n-1 of topics, given with their partition count.
-    /// One partition without an answer makes its topic an error. Takes at most the request timeout in all;
-    /// topics not reached by then are `Timeout`.
+    /// The end offsets (high watermarks) of partitions 0 to n-1 of topics, given with n. One partition without
+    /// an offset makes its topic an error. Fails as a whole only if the topics cannot be described; topics whose
+    /// offsets are not answered within one request timeout in all are `Timeout`.
     pub async fn end_offsets(&self, topics: &[(String, i32)]) -> Result<PerTopic<Vec<i64>>, Error> {
-        offsets::read(&self.connection, topics).await
+        let names: Vec<String> = topics.iter().map(|(topic, _)| topic.clone()).collect();
+        let described = self.describe_topics(&names).await?;
+        Ok(offsets::read(self, topics.iter().cloned().collect(), described).await)
+    }
+
+    /// All end offsets of topics that were described just now.
+    pub(super) async fn end_offsets_of(
+        &self,
+        described: PerTopic<TopicDescription>,
+    ) -> PerTopic<Vec<i64>> {
+        let present = described
+            .iter()
+            .filter_map(|(topic, found)| Some((topic, found.as_ref().ok()?)));
+        let asked = present
+            .map(|(topic, found)| (topic.clone(), found.partitions))
+            .collect();
+        offsets::read(self, asked, described).await
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     /// Creates topics, or with `validate_only` only asks whether that would do: one outcome per topic. After

@@ -23,9 +23,12 @@ const CONCURRENT: usize = 4;
 const POLL: Duration = Duration::from_millis(500);
 /// Sent to the brokers with each request; shows in their logs and quotas.
 const CLIENT_ID: &str = "copartition-operator";
-/// How old the library's knowledge of leaders and partition counts may get; only `ListOffsets` uses it. With
-/// the default of 15 minutes it would not know new partitions for as long.
-pub(super) const CACHE_AGE: Duration = Duration::from_millis(100);
+/// A request is not sent with less time than this: it would hardly be answered, and `ListOffsets` must not time
+/// out while it is being sent, for the reason given in `offsets`.
+const LEAST: Duration = Duration::from_millis(100);
+/// How long the library remembers topics that were described: longer than it takes to ask for their offsets
+/// next (`offsets` says why that matters), and not for long once nobody names them.
+const CACHE_AGE: Duration = Duration::from_secs(60);
 
 /// The connection to one cluster.
 ///
@@ -149,8 +152,11 @@ impl Connection {
             return Err(Error::Timeout(busy.to_owned()));
         };
         let left = limits.timeout.saturating_sub(start.elapsed());
+        if left < LEAST {
+            return Err(Error::Timeout("no time is left to ask".to_owned()));
+        }
         let limits = Limits {
-            timeout: left.max(Duration::from_millis(1)),
+            timeout: left,
             ..limits
         };
         let consumer = Arc::clone(&self.consumer);

@@ -1,5 +1,6 @@
 //! What the client library says on the side: errors and logs of connections.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,8 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 /// Why connections fail, as far as the error callback tells. Ordered: the more telling cause is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
+    /// Connections do not last, and nothing tells why.
+    Loss,
     /// Connected, and no answer.
     Silence,
     /// Name not resolved, connection refused or cut.
@@ -39,6 +42,8 @@ const LONGEST_REASON: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Context {
     last: Mutex<Option<(Trouble, Instant)>>,
+    /// Whether any request was ever answered.
+    ever_answered: AtomicBool,
 }
 
 impl Context {
@@ -50,13 +55,15 @@ impl Context {
 
     /// A request was answered: earlier troubles are over.
     pub(super) fn answered(&self) {
+        self.ever_answered.store(true, Ordering::Relaxed);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn note(&self, trouble: Trouble, now: Instant) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let keep = last.as_ref().is_some_and(|(old, since)| {
-            old.cause > trouble.cause && now.duration_since(*since) < STALE
+            let stale = now.duration_since(*since) >= STALE && trouble.cause != Cause::Loss;
+            old.cause > trouble.cause && !stale
         });
         if !keep {
             *last = Some((trouble, now));
@@ -82,7 +89,8 @@ fn cause_of(code: RDKafkaErrorCode, reason: &str) -> Option<Cause> {
         RDKafkaErrorCode::BrokerTransportFailure
         | RDKafkaErrorCode::Resolve
         | RDKafkaErrorCode::UnknownBroker => Some(Cause::Connection),
-        // "1/1 brokers are down" follows the callback that names the reason: never keep it instead of that.
+        // "1/1 brokers are down" follows the callback that names the reason, if one does.
+        RDKafkaErrorCode::AllBrokersDown => Some(Cause::Loss),
         _ => None,
     }
 }
@@ -96,7 +104,18 @@ impl ClientContext for Context {
         else {
             return;
         };
-        let mut reason = reason.to_owned();
+        if cause == Cause::Loss && self.ever_answered.load(Ordering::Relaxed) {
+            // The address and the protocol are right, so this tells nothing.
+            return;
+        }
+        let mut reason = match cause {
+            // All that is heard of an address that swallows packets, and of a listener that wants a login.
+            Cause::Loss => format!(
+                "{reason}: connections fail or are closed at once; is the address right, and does the listener \
+                 want TLS or a login?"
+            ),
+            _ => reason.to_owned(),
+        };
         if reason.len() > LONGEST_REASON {
             let end = (0..=LONGEST_REASON)
                 .rev()
@@ -134,6 +153,7 @@ mod tests {
         context.note(trouble(Cause::Connection), start);
         assert_eq!(context.trouble(), Some(trouble(Cause::Authentication)));
         context.note(trouble(Cause::Connection), start + STALE);
+        context.note(trouble(Cause::Loss), start + 3 * STALE);
         assert_eq!(context.trouble(), Some(trouble(Cause::Connection)));
         context.answered();
         assert_eq!(context.trouble(), None);
@@ -152,8 +172,27 @@ mod tests {
             cause_of(Code::BrokerTransportFailure, mute),
             Some(Cause::Silence)
         );
-        assert_eq!(cause_of(Code::AllBrokersDown, "1/1 brokers are down"), None);
+        let down = cause_of(Code::AllBrokersDown, "1/1 brokers are down");
+        assert_eq!(down, Some(Cause::Loss));
+        assert_eq!(cause_of(Code::UnknownTopicOrPartition, "x"), None);
         assert_eq!(cause_of(Code::SSL, "x"), Some(Cause::Certificate));
+    }
+
+    #[test]
+    fn lost_connections_tell_something_only_before_the_first_answer() {
+        let context = Context::default();
+        let down = || KafkaError::Global(RDKafkaErrorCode::AllBrokersDown);
+        context.error(down(), "1/1 brokers are down");
+        let trouble = context.trouble().unwrap();
+        assert_eq!(trouble.cause, Cause::Loss);
+        assert!(
+            trouble.reason.contains("TLS or a login"),
+            "{}",
+            trouble.reason
+        );
+        context.answered();
+        context.error(down(), "1/1 brokers are down");
+        assert_eq!(context.trouble(), None);
     }
 
     #[test]

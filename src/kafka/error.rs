@@ -107,7 +107,7 @@ impl Error {
         match cause {
             Cause::Authentication => Self::AuthenticationFailed(reason),
             Cause::Certificate => Self::CertificateRejected(reason),
-            Cause::Connection => Self::Unreachable(reason),
+            Cause::Connection | Cause::Loss => Self::Unreachable(reason),
             Cause::Silence => Self::Timeout(reason),
         }
     }
@@ -186,6 +186,7 @@ mod tests {
             Error::CertificateRejected(reason.clone())
         );
         assert_eq!(of(Cause::Connection), Error::Unreachable(reason.clone()));
+        assert_eq!(of(Cause::Loss), Error::Unreachable(reason.clone()));
         assert_eq!(of(Cause::Silence), Error::Timeout(reason));
         let mute = Error::of(failure(code::TIMED_OUT), None);
         assert_eq!(mute, Error::Timeout("words".to_owned()));

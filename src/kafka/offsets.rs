@@ -4,74 +4,100 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::chunk;
-use super::client::{PerTopic, refuse_name};
-use super::connection::{CACHE_AGE, Connection};
-use super::error::{Error, TopicError};
+use super::client::{Client, PerTopic};
+use super::error::TopicError;
 use super::ffi::{self, EndOffset, Failure, Limits, code};
 use super::metrics::Api;
+use super::model::TopicDescription;
 
-/// When to ask again after the library's cache was wrong about a topic, or a new leader did not know yet that it
-/// is one; doubles.
-const PAUSE: Duration = CACHE_AGE.saturating_mul(2);
-/// How often topics are asked for again that the cache was wrong about.
+/// The pause before topics are asked for again whose leaders had just moved, or did not know yet that they lead;
+/// doubles.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How often they are asked for again.
 const RETRIES: usize = 3;
 
-/// See [`Client::end_offsets`](super::Client::end_offsets).
+/// Reads the end offsets of partitions 0 to n-1 of the topics asked for, which must have been described just
+/// now.
+///
+/// Why that: librdkafka takes leaders and partition counts from a cache that descriptions fill. Where the cache
+/// lacks something, its first look for leaders runs on the calling thread while its own thread may finish
+/// the same operation, and frees it (seen as a crash with 2.12.1: `pthread_mutex_lock` of a null pointer in
+/// `rd_kafka_topic_partition_list_query_leaders_async_worker`). So only what the cache has is asked for.
 pub(super) async fn read(
-    connection: &Connection,
-    topics: &[(String, i32)],
-) -> Result<PerTopic<Vec<i64>>, Error> {
-    let deadline = Instant::now() + connection.timeout();
+    client: &Client,
+    mut asked: BTreeMap<String, i32>,
+    mut described: PerTopic<TopicDescription>,
+) -> PerTopic<Vec<i64>> {
+    let deadline = Instant::now() + client.connection().timeout();
     let mut answers = PerTopic::new();
-    let mut asked: BTreeMap<String, i32> = BTreeMap::new();
-    for (topic, partitions) in topics {
-        match refuse_name(topic) {
-            Some(refusal) => {
-                answers.insert(topic.clone(), Err(refusal));
-            }
-            None => {
-                asked.insert(topic.clone(), *partitions);
-            }
-        }
-    }
     let mut pause = PAUSE;
     for attempt in 0..=RETRIES {
-        let mut found = ask(connection, &asked, deadline).await?;
-        let stale: Vec<String> = if attempt < RETRIES {
-            asked
-                .keys()
-                .filter(|topic| is_stale(found.get(*topic)))
-                .cloned()
-                .collect()
-        } else {
-            Vec::new()
-        };
-        asked.retain(|topic, _| stale.contains(topic));
-        found.retain(|topic, _| !stale.contains(topic));
-        let found = found
-            .into_iter()
-            .map(|(topic, end)| (topic, end.map_err(TopicError::of)));
-        answers.extend(found);
-        if stale.is_empty() {
+        asked.retain(|topic, count| match led(*count, described.remove(topic)) {
+            Ok(()) => true,
+            Err(error) => {
+                answers.insert(topic.clone(), Err(error));
+                false
+            }
+        });
+        let found = ask(client, &asked, deadline).await;
+        let stale = |found: &Result<Vec<i64>, Failure>| matches!(found, Err(failure) if code::is_stale_metadata(failure.code));
+        asked.retain(|topic, _| found.get(topic).is_some_and(stale));
+        answers.extend(
+            found
+                .into_iter()
+                .map(|(topic, end)| (topic, end.map_err(TopicError::of))),
+        );
+        if asked.is_empty() || attempt == RETRIES {
             break;
         }
         tokio::time::sleep(pause).await;
         pause *= 2;
+        let names: Vec<String> = asked.keys().cloned().collect();
+        match client.describe_topics(&names).await {
+            Ok(again) => described = again,
+            Err(_) => break,
+        }
     }
-    Ok(answers)
+    answers
 }
 
-fn is_stale(found: Option<&Result<Vec<i64>, Failure>>) -> bool {
-    matches!(found, Some(Err(failure)) if code::is_stale_metadata(failure.code))
+/// Whether all partitions asked for have a leader to ask.
+fn led(
+    count: i32,
+    described: Option<Result<TopicDescription, TopicError>>,
+) -> Result<(), TopicError> {
+    let described = described.unwrap_or_else(|| Err(TopicError::left_out()))?;
+    let refuse = |code: &str, message| {
+        Err(TopicError::Rejected {
+            code: code.to_owned(),
+            message,
+        })
+    };
+    if described.leaderless > 0 {
+        let TopicDescription {
+            leaderless,
+            partitions,
+            ..
+        } = described;
+        let message = format!("{leaderless} of {partitions} partitions have no leader");
+        return refuse("LEADER_NOT_AVAILABLE", message);
+    }
+    if described.partitions < count {
+        let message = format!(
+            "the topic has {} partitions, not {count}",
+            described.partitions
+        );
+        return refuse("INVALID_PARTITIONS", message);
+    }
+    Ok(())
 }
 
-/// Asks once for all partitions, in chunks. A request without an answer is an error of the whole only if it
-/// is the first one; later its topics, and those not asked for yet, are the ones without an answer.
+/// Asks once for all partitions, in chunks.
 async fn ask(
-    connection: &Connection,
+    client: &Client,
     topics: &BTreeMap<String, i32>,
     deadline: Instant,
-) -> Result<BTreeMap<String, Result<Vec<i64>, Failure>>, Error> {
+) -> BTreeMap<String, Result<Vec<i64>, Failure>> {
     let partitions = topics
         .iter()
         .flat_map(|(topic, count)| (0..*count).map(move |partition| (topic.clone(), partition)))
@@ -79,34 +105,34 @@ async fn ask(
     let mut found: Vec<EndOffset> = Vec::new();
     for chunk in chunk::by_weight(partitions, chunk::OFFSET_LIMIT, |_| 1) {
         // To each partition's leader: which broker that is, the library finds out.
+        let timeout = deadline.saturating_duration_since(Instant::now());
         let limits = Limits {
-            timeout: deadline.saturating_duration_since(Instant::now()),
+            timeout,
             broker: None,
         };
         let asked = chunk.clone();
-        let answer = connection
-            .ask(
-                Api::ListOffsets,
-                limits,
-                move |handle, limits| match ffi::list_latest_offsets(handle, limits, &asked) {
-                    Err(failure) if code::is_undelivered(failure.code) => Err(failure),
-                    answer => Ok(answer),
-                },
-            )
-            .await;
-        match answer {
+        let request = move |handle: ffi::Handle<'_>, limits| match ffi::list_latest_offsets(
+            handle, limits, &asked,
+        ) {
+            Err(failure) if code::is_undelivered(failure.code) => Err(failure),
+            answer => Ok(answer),
+        };
+        match client
+            .connection()
+            .ask(Api::ListOffsets, limits, request)
+            .await
+        {
             Ok(Ok(offsets)) => found.extend(offsets),
-            // Such as "no leaders found", when none of the partitions has one.
             Ok(Err(failure)) => found.extend(
                 chunk
                     .into_iter()
                     .map(|(topic, partition)| (topic, partition, Err(failure.clone()))),
             ),
-            Err(error) if found.is_empty() => return Err(error),
+            // What was not asked for is without an answer too: each further request might wait as long.
             Err(_) => break,
         }
     }
-    Ok(by_topic(topics, found))
+    by_topic(topics, found)
 }
 
 /// Gathers partitions into topics: an error, or a partition without an answer, is the topic's.
@@ -150,6 +176,35 @@ fn by_topic(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_led_partitions_are_asked_for() {
+        let described = |partitions, leaderless| {
+            let id = "id".to_owned();
+            Some(Ok(TopicDescription {
+                id,
+                partitions,
+                replication_factor: 1,
+                leaderless,
+            }))
+        };
+        assert_eq!(led(6, described(6, 0)), Ok(()));
+        assert_eq!(led(6, described(8, 0)), Ok(()));
+        assert!(matches!(
+            led(8, described(6, 0)),
+            Err(TopicError::Rejected { .. })
+        ));
+        let refused = led(6, described(6, 2)).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "LEADER_NOT_AVAILABLE: 2 of 6 partitions have no leader"
+        );
+        assert_eq!(
+            led(1, Some(Err(TopicError::UnknownTopic))),
+            Err(TopicError::UnknownTopic)
+        );
+        assert!(led(1, None).is_err());
+    }
 
     #[test]
     fn a_topic_has_offsets_only_if_all_its_partitions_have() {

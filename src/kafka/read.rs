@@ -98,7 +98,7 @@ pub(super) async fn read(shared: &Shared, wanted: &Wanted) -> Result<Reading, Er
             known.configs_to_read(&present, &wanted.parts),
         )
     };
-    let offsets = read_offsets(shared, &offsets).await;
+    let offsets = read_offsets(shared, &offsets, &described).await;
     let configs = read_configs(shared, &configs).await;
     Ok(Reading {
         stamp,
@@ -193,23 +193,21 @@ fn longest_unseen(mut topics: Vec<(u64, (String, i32))>, every: u64) -> Vec<(Str
     chosen
 }
 
-async fn read_offsets(shared: &Shared, topics: &[(String, i32)]) -> BTreeMap<String, Records> {
-    if topics.is_empty() {
-        return BTreeMap::new();
-    }
-    match shared.client.end_offsets(topics).await {
-        Ok(ends) => ends
-            .into_iter()
-            .map(|(topic, ends)| (topic, records(ends)))
-            .collect(),
-        Err(error) => {
-            let unreadable = Records::Unreadable(error.to_string());
-            topics
-                .iter()
-                .map(|(topic, _)| (topic.clone(), unreadable.clone()))
-                .collect()
-        }
-    }
+async fn read_offsets(
+    shared: &Shared,
+    topics: &[(String, i32)],
+    described: &PerTopic<TopicDescription>,
+) -> BTreeMap<String, Records> {
+    let described = topics
+        .iter()
+        .filter_map(|(topic, _)| described.get_key_value(topic));
+    let described = described
+        .map(|(topic, found)| (topic.clone(), found.clone()))
+        .collect();
+    let ends = shared.client.end_offsets_of(described).await;
+    ends.into_iter()
+        .map(|(topic, ends)| (topic, records(ends)))
+        .collect()
 }
 
 fn records(ends: Result<Vec<i64>, TopicError>) -> Records {

@@ -60,6 +60,30 @@ pub(crate) fn a_name_that_does_not_resolve_is_unreachable(_env: &Env) {
     assert!(reason.contains("resolve"), "{reason}");
 }
 
+/// All that librdkafka tells then is that connections do not last.
+pub(crate) fn a_listener_that_wants_a_login_is_unreachable_with_a_hint(env: &Env) {
+    let properties = [
+        "listeners=PLAINTEXT://127.0.0.1:@CLIENT@,CONTROLLER://127.0.0.1:@CONTROLLER@,SASL_PLAINTEXT://127.0.0.1:@EXTRA@",
+        "advertised.listeners=PLAINTEXT://127.0.0.1:@CLIENT@,SASL_PLAINTEXT://127.0.0.1:@EXTRA@",
+        "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
+        "inter.broker.listener.name=PLAINTEXT",
+        "sasl.enabled.mechanisms=PLAIN",
+        "listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_admin=\"admin\";",
+    ];
+    let properties = properties.map(str::to_owned).to_vec();
+    let kafka = KafkaCluster::start(env.root(), 1, KafkaOptions { properties });
+    let settings = settings(&kafka.extra_bootstrap()).with_request_timeout(Duration::from_secs(3));
+    let runtime = runtime();
+    let answer = runtime.block_on(async {
+        let client = Client::connect(&settings, Arc::default()).expect("a client");
+        client.cluster_id().await
+    });
+    let Err(Error::Unreachable(reason)) = answer else {
+        panic!("{answer:?}")
+    };
+    assert!(reason.contains("want TLS or a login"), "{reason}");
+}
+
 pub(crate) fn settings_without_a_server_are_refused(_env: &Env) {
     let runtime = runtime();
     let _context = runtime.enter();
