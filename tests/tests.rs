@@ -94,6 +94,7 @@ trials! {
     ];
     kafka: [
         the_cluster_tells_its_id,
+        nothing_asks_for_all_topics,
         asking_never_creates_a_topic,
         creation_has_one_outcome_per_topic,
         growth_has_one_outcome_per_topic,

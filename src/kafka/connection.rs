@@ -193,8 +193,11 @@ fn unless_silent<T>(
         ffi::probe(Handle::of(consumer), limits.timeout)?;
     }
     let left = limits.timeout.saturating_sub(start.elapsed());
+    if left < LEAST {
+        return Err(Failure::unanswered());
+    }
     let limits = Limits {
-        timeout: left.max(Duration::from_millis(1)),
+        timeout: left,
         ..limits
     };
     let answer = request(Handle::of(consumer), limits);

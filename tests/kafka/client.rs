@@ -40,6 +40,29 @@ pub(crate) fn the_cluster_tells_its_id(env: &Env) {
     assert_eq!(bench.metrics.requests("DescribeCluster", "Ok"), 1);
 }
 
+/// A large cluster takes long to name all its topics, so nothing may ask for them, not even by accident: librdkafka
+/// asks for all when it is told to ask for none.
+pub(crate) fn nothing_asks_for_all_topics(env: &Env) {
+    let kafka = KafkaCluster::start(env.root(), 1, KafkaOptions::default());
+    let topic = unique("one-of-many");
+    kafka.create_topic(&topic, 2);
+    let bench = Bench::new(&kafka.bootstrap());
+    // The first request of a client, which looks first whether anybody answers, and one about a topic.
+    assert!(bench.wait(bench.client.cluster_id()).is_ok());
+    assert!(bench.describe(&topic).is_ok());
+    kafka.flush_request_log();
+    let asked = kafka.requests("METADATA", "copartition-operator");
+    assert!(!asked.is_empty());
+    for request in asked {
+        let topics = &request.entry["request"]["topics"];
+        assert!(
+            topics.is_array(),
+            "it asks for all topics: {}",
+            request.entry
+        );
+    }
+}
+
 pub(crate) fn asking_never_creates_a_topic(env: &Env) {
     let properties = vec!["auto.create.topics.enable=true".to_owned()];
     let kafka = KafkaCluster::start(env.root(), 1, KafkaOptions { properties });

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code)]
 
+mod cluster;
 mod read;
 mod write;
 
@@ -19,9 +20,8 @@ use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka_sys as sys;
 use sys::rd_kafka_admin_op_t as Op;
 
-pub(super) use read::{
-    EndOffset, describe_cluster, describe_configs, describe_topics, list_latest_offsets, probe,
-};
+pub(super) use cluster::{describe_cluster, probe};
+pub(super) use read::{EndOffset, describe_configs, describe_topics, list_latest_offsets};
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 
 /// One name's part of an answer.

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
-use std::time::Duration;
 
 use super::super::model::TopicDescription;
 use super::{
-    Event, Failure, Handle, Limits, Op, Options, PerName, ask, c_string, items, milliseconds,
-    plain, sys, text,
+    Event, Failure, Handle, Limits, Op, Options, PerName, ask, c_string, items, plain, sys, text,
 };
 
 /// A topic's config resources of one request, freed when dropped.
@@ -42,67 +40,6 @@ impl Drop for Resources {
             unsafe { sys::rd_kafka_ConfigResource_destroy(*resource) }
         }
     }
-}
-
-/// The cluster that answers: its id, and those of its brokers.
-/// Whether any broker answers; asks for the metadata of no topic.
-///
-/// An admin request that waits for a broker makes librdkafka 2.12 reconnect without any pause (seen: thousands of
-/// attempts a second against a closed port, and half a core). This one waits at the pace of `reconnect.backoff.ms`, so
-/// it goes first while a cluster does not answer.
-pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<(), Failure> {
-    let mut metadata = std::ptr::null();
-    // SAFETY: the handle is live; no topic handle is passed, which asks for the topics that the client knows: none; the
-    // result pointer is written only on success.
-    let code = unsafe {
-        plain::rd_kafka_metadata(
-            handle.client,
-            0,
-            std::ptr::null_mut(),
-            &raw mut metadata,
-            milliseconds(timeout),
-        )
-    };
-    if let Some(failure) = Failure::from_code(code, None) {
-        return Err(failure);
-    }
-    if !metadata.is_null() {
-        // SAFETY: returned by rd_kafka_metadata, destroyed once.
-        unsafe { sys::rd_kafka_metadata_destroy(metadata) }
-    }
-    Ok(())
-}
-
-pub(in super::super) fn describe_cluster(
-    handle: Handle<'_>,
-    limits: Limits,
-) -> Result<(String, Vec<i32>), Failure> {
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, limits)?;
-    let event = ask(handle, &options, limits, |client, options, queue| {
-        // SAFETY: all three are live.
-        unsafe { sys::rd_kafka_DescribeCluster(client, options, queue) }
-    })?;
-    // SAFETY: a live event; the result, its string and its array of never null nodes point into it and are
-    // copied, null results are checked.
-    let (id, nodes) = unsafe {
-        let result = sys::rd_kafka_event_DescribeCluster_result(event.0.as_ptr());
-        if result.is_null() {
-            return Err(Failure::bad_answer("not an answer to DescribeCluster"));
-        }
-        let mut count = 0;
-        let nodes = sys::rd_kafka_DescribeCluster_result_nodes(result, &raw mut count);
-        let nodes: Vec<i32> = items(nodes, count)
-            .iter()
-            .map(|node| sys::rd_kafka_Node_id(*node))
-            .collect();
-        (
-            text(sys::rd_kafka_DescribeCluster_result_cluster_id(result)),
-            nodes,
-        )
-    };
-    let id = id.filter(|id| !id.is_empty());
-    id.map(|id| (id, nodes))
-        .ok_or_else(|| Failure::bad_answer("the broker names no cluster id"))
 }
 
 /// Describes topics; the names must be distinct and not empty. Never creates one.

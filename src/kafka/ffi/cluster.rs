@@ -1,0 +1,90 @@
+//! Requests about the cluster as a whole.
+
+use std::ffi::CStr;
+use std::time::Duration;
+
+use super::{Failure, Handle, Limits, Op, Options, ask, items, milliseconds, plain, sys, text};
+
+/// Whether any broker answers; asks for the metadata of a topic that cannot exist.
+///
+/// An admin request that waits for a broker makes librdkafka 2.12 reconnect without any pause (seen: thousands of
+/// attempts a second against a closed port, and half a core). This one waits at the pace of `reconnect.backoff.ms`, so
+/// it goes first while a cluster does not answer. A topic must be named: without one, and with no topic known yet, the
+/// library asks for all topics of the cluster.
+pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<(), Failure> {
+    struct Topic(*mut sys::rd_kafka_topic_t);
+    impl Drop for Topic {
+        fn drop(&mut self) {
+            // SAFETY: created by rd_kafka_topic_new, destroyed once.
+            unsafe { sys::rd_kafka_topic_destroy(self.0) }
+        }
+    }
+    // SAFETY: the handle is live, the name is copied, and a null config means the default one.
+    let topic = Topic(unsafe {
+        sys::rd_kafka_topic_new(
+            handle.client,
+            IMPOSSIBLE_TOPIC.as_ptr(),
+            std::ptr::null_mut(),
+        )
+    });
+    if topic.0.is_null() {
+        // Destroying null would not do.
+        std::mem::forget(topic);
+        return Err(Failure::invalid("no handle for a topic"));
+    }
+    let mut metadata = std::ptr::null();
+    // SAFETY: the handle and the topic are live; the result pointer is written only on success.
+    let code = unsafe {
+        plain::rd_kafka_metadata(
+            handle.client,
+            0,
+            topic.0,
+            &raw mut metadata,
+            milliseconds(timeout),
+        )
+    };
+    if let Some(failure) = Failure::from_code(code, None) {
+        return Err(failure);
+    }
+    if !metadata.is_null() {
+        // SAFETY: returned by rd_kafka_metadata, destroyed once.
+        unsafe { sys::rd_kafka_metadata_destroy(metadata) }
+    }
+    Ok(())
+}
+
+/// A name that every broker refuses, so no topic can be meant by it or come to be by it.
+const IMPOSSIBLE_TOPIC: &CStr = c".";
+
+/// The cluster that answers: its id, and those of its brokers.
+pub(in super::super) fn describe_cluster(
+    handle: Handle<'_>,
+    limits: Limits,
+) -> Result<(String, Vec<i32>), Failure> {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, limits)?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
+        // SAFETY: all three are live.
+        unsafe { sys::rd_kafka_DescribeCluster(client, options, queue) }
+    })?;
+    // SAFETY: a live event; the result, its string and its array of never null nodes point into it and are
+    // copied, null results are checked.
+    let (id, nodes) = unsafe {
+        let result = sys::rd_kafka_event_DescribeCluster_result(event.0.as_ptr());
+        if result.is_null() {
+            return Err(Failure::bad_answer("not an answer to DescribeCluster"));
+        }
+        let mut count = 0;
+        let nodes = sys::rd_kafka_DescribeCluster_result_nodes(result, &raw mut count);
+        let nodes: Vec<i32> = items(nodes, count)
+            .iter()
+            .map(|node| sys::rd_kafka_Node_id(*node))
+            .collect();
+        (
+            text(sys::rd_kafka_DescribeCluster_result_cluster_id(result)),
+            nodes,
+        )
+    };
+    let id = id.filter(|id| !id.is_empty());
+    id.map(|id| (id, nodes))
+        .ok_or_else(|| Failure::bad_answer("the broker names no cluster id"))
+}
