@@ -301,3 +301,73 @@ pub(crate) fn a_group_that_begins_to_observe_releases_its_topics(env: &Env) {
     assert_eq!(listed(&remembered(&first), "references"), [topic.as_str()]);
     assert_eq!(listed(&remembered(&second), "holds"), [topic]);
 }
+
+/// A claim with everything at its bound: 100 topics with the longest names, growing to 20,000 partitions in all, with
+/// the longest marks, locks and all consents that are remembered.
+fn largest(namespace: &str) -> Value {
+    let names: Vec<String> = (0..100).map(|n| format!("{n:0>249}")).collect();
+    let each =
+        |entry: &dyn Fn(&String) -> Value| -> Vec<Value> { names.iter().map(entry).collect() };
+    let id = "x".repeat(22);
+    let ends = vec!["1y2p0ij32e8e7"; 200].join(",");
+    let (from, to) = (199, 200);
+    json!({
+        "apiVersion": "copartition.dev/v1alpha1",
+        "kind": "CoPartitionClaim",
+        "metadata": {"name": format!("{namespace}.largest")},
+        "spec": {
+            "installation": "i".repeat(63),
+            "kubeSystemUid": "u".repeat(36),
+            "group": {"namespace": namespace, "name": "largest", "uid": "u".repeat(36)},
+            "clusterId": "c".repeat(253),
+            "aliases": (0..20).map(|n| json!({"kind": "Strimzi", "namespace": format!("{n:0>63}"), "name": format!("{n:0>253}")}))
+                .collect::<Vec<_>>(),
+            "recordedPartitions": from,
+            "holds": each(&|name| json!({
+                "name": name, "topicId": id, "counts": [from, to], "created": true, "holdsRecords": true,
+                "since": "2026-11-30T00:00:00.000001Z",
+            })),
+            "intents": each(&|name| json!({"topic": name, "topicId": id, "from": from, "to": to, "consented": true})),
+            "spentConsents": (0..1000).map(|n| json!({"topic": names[n % 100], "from": n, "to": n + 1, "topicId": id}))
+                .collect::<Vec<_>>(),
+            "spentDataLoss": (0..50).map(|n| json!({"topic": names[0], "key": format!("{n:0>253}")})).collect::<Vec<_>>(),
+            "growthMarks": each(&|name| json!({
+                "topic": name, "topicId": id, "from": from, "to": to, "grownAt": "2026-11-30T00:00:00.000001Z",
+                "before": ends, "after": ends,
+            })),
+            "locks": each(&|name| json!({"topic": name, "clusterId": "c".repeat(253)})),
+        },
+    })
+}
+
+pub(crate) fn the_largest_claim_there_can_be_is_stored_and_read(env: &Env) {
+    let namespace = env.namespace("largest");
+    let mut claim = largest(&namespace);
+    let write = |verb: &str, claim: &Value| {
+        env.kube
+            .kubectl_with_input_ok(&[verb, "-f", "-"], &claim.to_string());
+    };
+    let operator = operator(env, &namespace, &[]);
+    write("create", &claim);
+    let size = claim.to_string().len();
+    assert!(size > 1_000_000, "{size} bytes are not the largest");
+    // An update carries the bookkeeping of the API server as well.
+    claim["spec"]["recordedPartitions"] = json!(200);
+    write("replace", &claim);
+    let name = format!("{namespace}.largest");
+    let stored = env.kube.get_json(&["copartitionclaim", &name]);
+    assert_eq!(stored["spec"], claim["spec"]);
+    // The watch delivers it: a topic of it is nobody else's.
+    let other = Group::new(&env.kube, &namespace, "other");
+    let held = claim["spec"]["holds"][7]["name"].as_str().expect("a name");
+    let mut on_its_cluster = claim.clone();
+    on_its_cluster["spec"]["clusterId"] = json!(env.kafka.id());
+    write("replace", &on_its_cluster);
+    other.apply(&spec(&env.kafka.bootstrap(), 1, &[held]));
+    let message = other.wait_for("Accepted", "False", "TopicConflict");
+    assert!(
+        message.contains(&format!("{namespace}/largest")),
+        "{message}"
+    );
+    drop(operator);
+}

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use copartition::kafka::{
-    Client, ConnectionSettings, Metrics, NewTopic, TopicDescription, TopicError,
+    Client, ConnectionSettings, Metrics, NewTopic, TopicDescription, TopicError, WriteGuard,
 };
 use tokio::runtime::Runtime;
 
@@ -71,7 +71,12 @@ impl Bench {
         let metrics = Arc::new(Metrics::default());
         let client = {
             let _context = runtime.enter();
-            Client::connect(&settings(bootstrap), Arc::clone(&metrics)).expect("a client")
+            Client::connect(
+                &settings(bootstrap),
+                Arc::clone(&metrics),
+                &WriteGuard::default(),
+            )
+            .expect("a client")
         };
         Self {
             runtime,

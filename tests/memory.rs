@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::claims::{SHORT, by_hand, remembered, wait_collected, wait_remembered};
-use crate::env::{Env, KafkaCluster, KafkaOptions, Operator, unique};
-use crate::group::{Group, consent, spec};
-use crate::seen::{api_writes, kafka_writes, operator, wait_polls};
+use crate::env::{ControlPlane, Env, KafkaCluster, KafkaOptions, Operator, unique, wait_for};
+use crate::group::{DEADLINE, Group, consent, spec};
+use crate::seen::{USER, api_writes, events, kafka_writes, operator, options, wait_polls};
 
 pub(crate) fn a_claim_that_somebody_deletes_or_edits_is_written_again(env: &Env) {
     let namespace = env.namespace("by-hand");
@@ -236,11 +236,98 @@ pub(crate) fn a_namespace_goes_while_the_operator_is_stopped_and_its_topics_stay
     env.kube
         .kubectl_ok(&["delete", "namespace", &namespace, "--timeout=60s"]);
 
-    let _second = operator(env, &namespace, &SHORT);
+    // Its Lease went with the namespace.
+    let lease = ["--lease-namespace", &env.namespace("stays")];
+    let _second = operator(env, &namespace, &[&SHORT[..], &lease[..]].concat());
     wait_collected(&group);
     assert_eq!(env.kafka.partitions(&topic), Some(3));
     assert_eq!(kafka_writes(&env.kafka, &[&topic]), ["CREATE_TOPICS"]);
     let deletes = api_writes(&env.kube, &namespace);
     let deletes: Vec<_> = deletes.iter().filter(|w| w.starts_with("delete")).collect();
     assert_eq!(deletes, ["delete copartitionclaims 200"]);
+}
+
+pub(crate) fn two_installations_over_one_namespace_never_write_in_turn(env: &Env) {
+    let namespace = env.namespace("both");
+    let topic = unique("both");
+    let mut first = operator(env, &namespace, &["--installation", "first"]);
+    let group = Group::new(&env.kube, &namespace, "orders");
+    let mut wanted = spec(&env.kafka.bootstrap(), 3, &[&topic]);
+    group.apply(&wanted);
+    group.wait_ready();
+    let second = operator(env, &namespace, &["--installation", "second"]);
+    wait_for("an Event that says whose group it is", DEADLINE, || {
+        let events = events(&env.kube, &namespace);
+        let told = |(_, reason, _): &&(String, String, u64)| reason == "ManagedByOther";
+        events
+            .iter()
+            .find(told)
+            .map_or_else(|| Err(format!("{events:?}")), |_| Ok(()))
+    });
+    // Each of them has looked at the group; neither has anything more to say.
+    let version = group.resource_version();
+    for operator in [&first, &second] {
+        wait_polls(operator, 3);
+    }
+    assert_eq!(group.resource_version(), version, "written in turn");
+
+    // The owner's answer to a change is the only one.
+    wanted["partitions"] = json!(4);
+    group.apply(&wanted);
+    group.wait_ready();
+    let version = group.resource_version();
+    wait_polls(&second, 3);
+    assert_eq!(group.resource_version(), version, "written in turn");
+
+    // It is gone, and its group is changed: the other one says so and does nothing, until it is told to take over.
+    assert!(first.stop().success());
+    wanted["partitions"] = json!(5);
+    group.apply(&wanted);
+    group.wait_for("Accepted", "False", "ManagedByOther");
+    assert_eq!(env.kafka.partitions(&topic), Some(4));
+    drop(second);
+    let take_over = ["--installation", "second", "--take-over-from", "first"];
+    let second = operator(env, &namespace, &take_over);
+    group.wait_ready();
+    assert_eq!(env.kafka.partitions(&topic), Some(5));
+    assert_eq!(remembered(&group)["installation"], "second");
+
+    // The first one comes back and leaves it alone.
+    let version = group.resource_version();
+    let first = operator(env, &namespace, &["--installation", "first"]);
+    wait_polls(&first, 3);
+    wait_polls(&second, 3);
+    assert_eq!(group.resource_version(), version, "written in turn");
+}
+
+pub(crate) fn a_second_kubernetes_cluster_on_the_same_kafka_shows_up_as_drift(env: &Env) {
+    let namespace = env.namespace("here");
+    let topic = unique("shared");
+    let _here = operator(env, &namespace, &[]);
+    let ours = Group::new(&env.kube, &namespace, "orders");
+    ours.apply(&spec(&env.kafka.bootstrap(), 3, &[&topic]));
+    ours.wait_ready();
+
+    let kube = ControlPlane::start(env.root());
+    kube.install_crds();
+    kube.kubectl_ok(&["create", "namespace", "there"]);
+    let _there = Operator::start(&kube, options(&kube, "there", &[]));
+    let theirs = Group::new(&kube, "there", "orders");
+    let mut wanted = spec(&env.kafka.bootstrap(), None, &[&topic]);
+    theirs.apply(&wanted);
+    theirs.wait_ready();
+    assert_eq!(theirs.status()["recordedPartitions"], 3);
+    wanted["partitions"] = json!(4);
+    theirs.apply(&wanted);
+    theirs.wait_ready();
+    let message = ours.wait_for("PartitionsAligned", "False", "PartitionDrift");
+    assert!(message.contains('3') && message.contains('4'), "{message}");
+
+    // All claims were read with one list when it began to lead, and never again, nor one by one.
+    let reads = kube.audit(|event| {
+        event["user"]["username"] == USER
+            && event["objectRef"]["resource"] == "copartitionclaims"
+            && ["get", "list"].iter().any(|verb| event["verb"] == *verb)
+    });
+    assert_eq!(reads.len(), 1, "{reads:?}");
 }

@@ -1,13 +1,14 @@
 //! Outages: Kafka or the API server is away for a while. Verdicts stand meanwhile, and everything heals by itself.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::env::{
     ControlPlane, Env, KafkaCluster, KafkaOptions, Operator, OperatorOptions, unique, wait_for,
 };
 use crate::group::{DEADLINE, Group, condition, spec};
 use crate::seen::{
-    OUTAGE, Watch, api_writes, failed_polls, kafka_writes, operator, options, polls, wait_polls,
+    OUTAGE, USER, Watch, api_writes, failed_polls, kafka_writes, operator, options, polls,
+    wait_polls,
 };
 
 fn own_kafka(env: &Env) -> KafkaCluster {
@@ -322,4 +323,108 @@ fn is_sample(line: &str) -> bool {
     };
     let labels = labels.is_empty() || labels.split(',').all(labelled);
     word(name) && labels && number.parse::<f64>().is_ok()
+}
+
+pub(crate) fn an_outage_of_one_of_three_clusters_is_written_once_a_group_and_in_turns(env: &Env) {
+    const MANY: usize = 60;
+    let (mut dead, other) = (own_kafka(env), own_kafka(env));
+    let namespace = env.namespace("turns");
+    let operator = operator(env, &namespace, &[]);
+    let groups_on = |name: &str, kafka: &KafkaCluster| -> Vec<(String, Value)> {
+        (0..MANY)
+            .map(|n| {
+                let topic = format!("{namespace}-{name}-{n}");
+                (
+                    format!("{name}-{n}"),
+                    spec(&kafka.bootstrap(), 1, &[&topic]),
+                )
+            })
+            .collect()
+    };
+    let specs = [
+        groups_on("dead", &dead),
+        groups_on("other", &other),
+        groups_on("third", &env.kafka),
+    ]
+    .concat();
+    let items: Vec<Value> = specs
+        .iter()
+        .map(|(name, spec)| {
+            let manifest = Group::new(&env.kube, &namespace, name).manifest(spec);
+            serde_json::from_str(&manifest).expect("JSON")
+        })
+        .collect();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    env.kube
+        .kubectl_with_input_ok(&["create", "-f", "-"], &list.to_string());
+    let count = |kind: &str, status: &str| {
+        let list = env.kube.get_json(&["cptg", "-n", &namespace]);
+        let items = list["items"].as_array().cloned().unwrap_or_default();
+        let fits = |item: &&Value| condition(&item["status"], kind)["status"] == status;
+        items.iter().filter(fits).count()
+    };
+    let wait_count = |kind: &str, status: &str, wanted: usize| {
+        wait_for(
+            &format!("{wanted} with {kind}={status}"),
+            OUTAGE,
+            || match count(kind, status) {
+                seen if seen == wanted => Ok(()),
+                seen => Err(format!("{seen} of {wanted}")),
+            },
+        );
+    };
+    wait_count("Ready", "True", 3 * MANY);
+
+    // What is written about each group from here on, and when.
+    let patches = |name: &str| -> Vec<String> {
+        let status = env.kube.audit(|event| {
+            event["objectRef"]["namespace"] == namespace.as_str()
+                && event["objectRef"]["subresource"] == "status"
+                && event["objectRef"]["name"] == name
+                && event["user"]["username"] == USER
+        });
+        let at = |event: &Value| {
+            event["requestReceivedTimestamp"]
+                .as_str()
+                .map(ToOwned::to_owned)
+        };
+        status.iter().filter_map(at).collect()
+    };
+    let names: Vec<&String> = specs.iter().map(|(name, _)| name).collect();
+    let before: Vec<usize> = names.iter().map(|name| patches(name).len()).collect();
+    dead.kill(1);
+    wait_count("KafkaReachable", "False", MANY);
+    wait_failed_polls(&operator, 2);
+    let mut moments = std::collections::BTreeSet::new();
+    for (name, before) in names.iter().zip(&before) {
+        let after = patches(name);
+        let expected = usize::from(name.starts_with("dead"));
+        assert_eq!(after.len() - before, expected, "{name}: {after:?}");
+        // To the tenth of a second: 2026-11-30T00:00:00.1
+        moments.extend(after[*before..].iter().map(|at| at[..21].to_owned()));
+    }
+    // 60 groups share 1.2 s: were they not spread, they would fall into one or two tenths.
+    assert!(moments.len() >= 5, "{moments:?}");
+    assert_eq!(
+        count("Ready", "True"),
+        3 * MANY,
+        "an outage flipped a verdict"
+    );
+
+    // The others are looked at as ever.
+    for (kafka, name) in [(&other, "other-7"), (&env.kafka, "third-7")] {
+        kafka.grow_topic(&format!("{namespace}-{name}"), 2);
+        let group = Group::new(&env.kube, &namespace, name);
+        group.wait_for("PartitionsAligned", "False", "PartitionDrift");
+    }
+
+    dead.restart(1);
+    wait_count("KafkaReachable", "True", 3 * MANY);
+    for (name, before) in names
+        .iter()
+        .zip(&before)
+        .filter(|(name, _)| name.starts_with("dead"))
+    {
+        assert_eq!(patches(name).len() - before, 2, "{name}");
+    }
 }

@@ -233,10 +233,10 @@ fn granted() -> BTreeSet<Permission> {
     let documents = serde_yaml::Deserializer::from_str(&rbac())
         .map(|document| Value::deserialize(document).expect("the example is YAML"))
         .collect::<Vec<_>>();
-    let role = documents
+    let roles = documents
         .iter()
-        .find(|document| document["kind"] == "ClusterRole")
-        .expect("the example has a ClusterRole");
+        .filter(|document| document["kind"] == "ClusterRole" || document["kind"] == "Role");
+    let rules = roles.flat_map(|role| role["rules"].as_array().expect("rules"));
     let words = |list: &Value| -> Vec<String> {
         let list = list.as_array().cloned().unwrap_or_default();
         list.iter()
@@ -244,7 +244,7 @@ fn granted() -> BTreeSet<Permission> {
             .collect()
     };
     let mut granted = BTreeSet::new();
-    for rule in role["rules"].as_array().expect("rules") {
+    for rule in rules {
         for group in words(&rule["apiGroups"]) {
             for resource in words(&rule["resources"]) {
                 for verb in words(&rule["verbs"]) {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::env::process::Process;
@@ -24,7 +25,7 @@ pub(crate) const TOPICS: &str = "org.apache.kafka.tools.TopicCommand";
 pub(crate) const OUTAGE: Duration = Duration::from_secs(180);
 
 /// All requests that change something on Kafka.
-const KAFKA_WRITES: [&str; 8] = [
+pub(crate) const KAFKA_WRITES: [&str; 8] = [
     "CREATE_TOPICS",
     "CREATE_PARTITIONS",
     "INCREMENTAL_ALTER_CONFIGS",
@@ -67,15 +68,34 @@ fn grant(kube: &ControlPlane) {
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     if granted.insert(kube.kubeconfig()) {
         kube.apply_ok(&rbac());
-        kube.kubectl_ok(&[
-            "create",
-            "clusterrolebinding",
-            "tests",
-            "--clusterrole=copartition-operator",
-            "--user",
-            USER,
-        ]);
+        kube.apply_ok(&lease_role_everywhere());
+        for role in ["copartition-operator", "copartition-operator-lease"] {
+            let role_flag = format!("--clusterrole={role}");
+            let binding = format!("tests-{role}");
+            kube.kubectl_ok(&[
+                "create",
+                "clusterrolebinding",
+                &binding,
+                &role_flag,
+                "--user",
+                USER,
+            ]);
+        }
     }
+}
+
+/// The example's role for the Lease, for all namespaces: the operator of each test has its Lease in its own one.
+fn lease_role_everywhere() -> String {
+    let documents = serde_yaml::Deserializer::from_str(&rbac())
+        .map(|document| Value::deserialize(document).expect("YAML"))
+        .collect::<Vec<_>>();
+    let mut role = documents
+        .into_iter()
+        .find(|document| document["kind"] == "Role")
+        .expect("a Role in examples/rbac.yaml");
+    role["kind"] = "ClusterRole".into();
+    role["metadata"] = serde_json::json!({"name": "copartition-operator-lease"});
+    role.to_string()
 }
 
 /// The finished requests of the operator that change something about one namespace's groups: their status, their
@@ -90,12 +110,12 @@ pub(crate) fn api_writes(kube: &ControlPlane, namespace: &str) -> Vec<String> {
     writes.map(described).collect()
 }
 
-/// All finished requests of the operator about one namespace's groups.
+/// All finished requests of the operator about one namespace's groups; the Lease is not about them.
 pub(crate) fn api_requests(kube: &ControlPlane, namespace: &str) -> Vec<Value> {
     let claims = format!("{namespace}.");
     kube.audit(|event| {
         let of = &event["objectRef"];
-        let in_namespace = of["namespace"] == namespace;
+        let in_namespace = of["namespace"] == namespace && of["resource"] != "leases";
         let its_claim = of["resource"] == "copartitionclaims"
             && of["name"]
                 .as_str()

@@ -22,6 +22,7 @@ mod env_smoke;
 mod group;
 mod growth;
 mod kafka;
+mod leader;
 mod lifecycle;
 mod memory;
 mod outages;
@@ -121,6 +122,13 @@ trials! {
         a_cluster_that_never_answers_is_given_up,
         three_nodes_lag_and_lose_a_leader,
     ];
+    leader: [
+        of_two_replicas_one_acts_and_the_other_takes_over_when_it_stops,
+        a_leader_that_was_held_up_writes_nothing_once_it_is_deposed,
+        a_lease_that_cannot_be_used_is_named,
+        an_edit_of_the_lease_ends_no_term,
+        a_leader_killed_amid_500_creations_and_a_growth_leaves_an_exact_account,
+    ];
     lifecycle: [
         missing_topics_are_created_as_declared,
         the_status_says_where_the_sample_keys_lie,
@@ -176,6 +184,7 @@ trials! {
         a_claim_is_collected_only_when_its_group_is_gone_for_good,
         topics_stay_held_while_the_claim_outlives_its_group,
         a_group_that_begins_to_observe_releases_its_topics,
+        the_largest_claim_there_can_be_is_stored_and_read,
     ];
     crashes: [
         a_growth_cut_off_before_its_request_is_completed,
@@ -203,6 +212,8 @@ trials! {
         the_memory_of_another_kubernetes_cluster_is_not_acted_on_until_acknowledged,
         the_claim_of_another_installation_is_left_alone,
         a_namespace_goes_while_the_operator_is_stopped_and_its_topics_stay,
+        two_installations_over_one_namespace_never_write_in_turn,
+        a_second_kubernetes_cluster_on_the_same_kafka_shows_up_as_drift,
     ];
     outages: [
         kafka_that_is_down_at_the_start_is_named_and_heals_by_itself,
@@ -212,6 +223,7 @@ trials! {
         the_operator_outlives_the_api_server,
         without_an_api_server_or_its_definitions_it_waits_and_writes_nothing,
         metrics_parse_and_name_no_group_and_no_topic,
+        an_outage_of_one_of_three_clusters_is_written_once_a_group_and_in_turns,
     ];
     quiescence: [
         an_aligned_group_is_left_alone_also_after_a_restart,

@@ -75,7 +75,7 @@ pub struct ClaimSpec {
     pub spent_consents: Vec<SpentConsent>,
     /// Consents to data loss that were used and still stand in the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 1000), extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(length(max = 50), extend("x-kubernetes-list-type" = "atomic"))]
     pub spent_data_loss: Vec<SpentDataLoss>,
     /// End offsets around the last growth of each topic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -194,12 +194,12 @@ pub struct GrowthMark {
     pub to: i32,
     /// When the growth was asked for.
     pub grown_at: MicroTime,
-    /// End offsets right before the growth, one a partition, comma-separated.
-    #[schemars(length(max = 420_000))]
+    /// End offsets right before the growth, one a partition in base 36, comma-separated.
+    #[schemars(length(max = 280_000))]
     pub before: String,
     /// End offsets at the end of the settling window; absent until then.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 420_000))]
+    #[schemars(length(max = 280_000))]
     pub after: Option<String>,
 }
 

@@ -45,15 +45,25 @@ struct Run {
     /// The time between two polls of a Kafka cluster, for example 5s or 500ms.
     #[arg(long, env = "POLL_INTERVAL", default_value = "5s", value_parser = duration)]
     poll_interval: Duration,
-    /// The name of this installation, where several watch different namespaces of one Kubernetes cluster.
-    #[arg(long, env = "INSTALLATION", default_value = "default")]
-    installation: String,
+    /// The name of this installation, where several watch different namespaces of one Kubernetes cluster; without it
+    /// the namespace of the Lease.
+    #[arg(long, env = "INSTALLATION", value_parser = label)]
+    installation: Option<String>,
     /// Another installation that is gone, whose claims this one takes over; repeat it for several.
     #[arg(long, env = "TAKE_OVER_FROM", value_delimiter = ',')]
     take_over_from: Vec<String>,
     /// How long the memory of a group outlives the group.
     #[arg(long, env = "CLAIM_RETENTION", default_value = "10m", value_parser = duration)]
     claim_retention: Duration,
+    /// The namespace of the Lease that decides which replica acts; without it the namespace that the operator runs in.
+    #[arg(long, env = "LEASE_NAMESPACE", value_parser = label)]
+    lease_namespace: Option<String>,
+    /// How long a replica may be silent before another one takes over; whole seconds, at least 3s.
+    #[arg(long, env = "LEASE_DURATION", default_value = "15s", value_parser = lease_duration)]
+    lease_duration: Duration,
+    /// The name of this replica, which no other may have: the pod's name.
+    #[arg(long, env = "POD_NAME")]
+    identity: Option<String>,
     /// How logs are written.
     #[arg(long, env = "LOG_FORMAT", default_value = "text")]
     log_format: LogFormat,
@@ -75,6 +85,27 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok()
         .filter(|duration| !duration.is_zero())
         .ok_or_else(|| format!("{text:?} is not above zero"))
+}
+
+fn lease_duration(text: &str) -> Result<Duration, String> {
+    let parsed = duration(text)?;
+    if parsed < Duration::from_secs(3) || parsed.subsec_nanos() > 0 {
+        return Err(format!("{text:?} is not a number of whole seconds from 3s"));
+    }
+    Ok(parsed)
+}
+
+/// A name that can be part of the Lease's.
+fn label(text: &str) -> Result<String, String> {
+    let letters = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let inner = text.bytes().all(|letter| letters(letter) || letter == b'-');
+    let ends = text.bytes().next().is_some_and(letters) && text.bytes().last().is_some_and(letters);
+    if !(inner && ends && text.len() <= 63) {
+        return Err(format!(
+            "{text:?} is no name: use at most 63 of a-z, 0-9 and '-', with a letter or digit at both ends"
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 /// Runs the command that the process was started with.
@@ -112,6 +143,9 @@ fn run(arguments: Run) -> Result<(), String> {
         installation: arguments.installation,
         take_over_from: arguments.take_over_from,
         claim_retention: arguments.claim_retention,
+        lease_namespace: arguments.lease_namespace,
+        lease_duration: arguments.lease_duration,
+        identity: arguments.identity.filter(|identity| !identity.is_empty()),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

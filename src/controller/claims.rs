@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 pub(super) use super::claim_cache::ClaimEvent;
 use super::claim_cache::State;
-use super::context::API_TIMEOUT;
+use super::gate::{Gate, GateError};
 use super::marks::merged;
 use super::memory::{Subject, holds, to_claim};
 use crate::api::{ClaimSpec, CoPartitionClaim, GrowthMark};
@@ -33,6 +33,7 @@ const COMES_BACK_WITHIN: Duration = Duration::from_secs(10);
 /// All claims of the Kubernetes cluster, as the watch shows them.
 pub(super) struct Claims {
     api: Api<CoPartitionClaim>,
+    gate: Arc<Gate>,
     state: Mutex<State>,
     /// Counts up with each event, so that a writer can wait for its own.
     version: watch::Sender<u64>,
@@ -41,20 +42,14 @@ pub(super) struct Claims {
 /// Why a claim could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClaimError {
-    /// The API server refused, or could not be reached.
+    /// The API server refused, could not be reached or asked, or did not answer.
     #[error("writing the claim {name}: {source}")]
     Write {
         /// The claim.
         name: String,
         /// What was said.
         #[source]
-        source: Box<kube::Error>,
-    },
-    /// No answer in time; whether it was written shows in the watch.
-    #[error("the API server did not answer within {}s while the claim {name} was written", API_TIMEOUT.as_secs())]
-    Slow {
-        /// The claim.
-        name: String,
+        source: Box<GateError>,
     },
     /// It was written and did not come back in time.
     #[error("the claim {name} was written and did not come back through the watch within {}s", COMES_BACK_WITHIN.as_secs())]
@@ -65,10 +60,11 @@ pub(super) enum ClaimError {
 }
 
 impl Claims {
-    /// An empty cache that writes through `api`.
-    pub(super) fn new(api: Api<CoPartitionClaim>) -> Self {
+    /// An empty cache that writes through `gate`.
+    pub(super) fn new(api: Api<CoPartitionClaim>, gate: Arc<Gate>) -> Self {
         Claims {
             api,
+            gate,
             state: Mutex::default(),
             version: watch::Sender::new(0),
         }
@@ -215,15 +211,8 @@ impl Claims {
             ..DeleteParams::default()
         };
         self.forget(name);
-        match tokio::time::timeout(API_TIMEOUT, self.api.delete(name, &exactly)).await {
-            Ok(answer) => answer.map(drop).map_err(|source| ClaimError::Write {
-                name: name.to_owned(),
-                source: Box::new(source),
-            }),
-            Err(_) => Err(ClaimError::Slow {
-                name: name.to_owned(),
-            }),
-        }
+        let deleted = self.gate.write(self.api.delete(name, &exactly)).await;
+        deleted.map(drop).map_err(|source| failed(name, source))
     }
 
     async fn write(
@@ -232,10 +221,6 @@ impl Claims {
         spec: &ClaimSpec,
         current: Option<&CoPartitionClaim>,
     ) -> Result<(), ClaimError> {
-        let failed = |source| ClaimError::Write {
-            name: name.to_owned(),
-            source: Box::new(source),
-        };
         let mut claim = CoPartitionClaim::new(name, spec.clone());
         claim.metadata.labels = Some(BTreeMap::from([(
             "app.kubernetes.io/managed-by".to_owned(),
@@ -258,14 +243,8 @@ impl Claims {
                 }
             }
         };
-        match tokio::time::timeout(API_TIMEOUT, written.boxed()).await {
-            Ok(answer) => answer.map_err(failed)?,
-            Err(_) => {
-                return Err(ClaimError::Slow {
-                    name: name.to_owned(),
-                });
-            }
-        };
+        let written = self.gate.write(written.boxed()).await;
+        written.map_err(|source| failed(name, source))?;
         self.lock().written.insert(name.to_owned(), spec.clone());
         tokio::time::timeout(COMES_BACK_WITHIN, self.comes_back(name, spec, version))
             .await
@@ -291,5 +270,12 @@ impl Claims {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic while the lock was held leaves at worst a conflict that the next event corrects.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn failed(name: &str, source: GateError) -> ClaimError {
+    ClaimError::Write {
+        name: name.to_owned(),
+        source: Box::new(source),
     }
 }

@@ -9,7 +9,7 @@ use kube::api::{Api, DeleteParams, Preconditions};
 use kube::runtime::reflector::Store;
 use kube::{Resource, ResourceExt};
 
-use super::context::{API_TIMEOUT, Context};
+use super::context::Context;
 use super::memory::Subject;
 use super::reconcile::WatchedGroup;
 use crate::api::{CoPartitionClaim, CoPartitionedTopicGroup};
@@ -41,6 +41,7 @@ impl Collector {
             self.context.attempts.forget(gone);
             self.context.setbacks.forget(gone);
             self.context.published.forget(gone);
+            self.context.neglected.forget(gone);
         }
         let claims: Vec<Arc<CoPartitionClaim>> = self
             .context
@@ -85,21 +86,15 @@ impl Collector {
         let name = claim.name_any();
         let groups: Api<CoPartitionedTopicGroup> =
             Api::namespaced(self.context.client.clone(), &claim.spec.group.namespace);
-        let gone = match tokio::time::timeout(
-            API_TIMEOUT,
-            groups.get_metadata_opt(&claim.spec.group.name),
-        )
-        .await
-        {
-            Ok(Ok(group)) => group.is_none(),
-            Ok(Err(error)) => {
+        let gate = &self.context.gate;
+        let group = groups.get_metadata_opt(&claim.spec.group.name);
+        match gate.read(group).await {
+            Ok(None) => {}
+            Ok(Some(_)) => return,
+            Err(error) => {
                 tracing::warn!(claim = %name, %error, "whether its group is gone could not be read");
-                false
+                return;
             }
-            Err(_) => false,
-        };
-        if !gone {
-            return;
         }
         let claims: Api<CoPartitionClaim> = Api::all(self.context.client.clone());
         let exactly = DeleteParams {
@@ -109,16 +104,13 @@ impl Collector {
             }),
             ..DeleteParams::default()
         };
-        match tokio::time::timeout(API_TIMEOUT, claims.delete(&name, &exactly)).await {
-            Ok(Ok(_)) => {
+        match gate.write(claims.delete(&name, &exactly)).await {
+            Ok(_) => {
                 tracing::info!(claim = %name, "collected: its group is gone");
                 self.context.claims.forget(&name);
                 self.orphans.remove(&name);
             }
-            Ok(Err(error)) => tracing::warn!(claim = %name, %error, "it could not be collected"),
-            Err(_) => {
-                tracing::warn!(claim = %name, "the API server did not answer while collecting it");
-            }
+            Err(error) => tracing::warn!(claim = %name, %error, "it could not be collected"),
         }
     }
 }

@@ -1,25 +1,25 @@
-//! What every pass shares.
+//! What all passes of one term share.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use kube::Client;
 use kube::runtime::events::Recorder;
 
 use super::claims::Claims;
+use super::gate::Gate;
 use super::metrics::Metrics;
 use crate::api::GroupStatus;
 use crate::kafka::Clusters;
 use crate::plan::{Actions, Outcomes, Owner};
 
-/// The longest time that one request to the API server may take.
-pub(super) const API_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What every pass shares.
+/// What all passes of one term share.
 pub(super) struct Context {
     /// The Kubernetes API.
     pub(super) client: Client,
+    /// How the Kubernetes API is asked.
+    pub(super) gate: Arc<Gate>,
     /// This installation in this Kubernetes cluster.
     pub(super) me: Owner,
     /// Installations whose claims this one takes over.
@@ -38,6 +38,8 @@ pub(super) struct Context {
     pub(super) setbacks: Setbacks,
     /// Statuses that were written and may not have come back through the watch.
     pub(super) published: Published,
+    /// Groups of other installations whose last change those did not answer yet.
+    pub(super) neglected: Neglected,
 }
 
 /// Failed attempts by group, so that a refused action is not sent with every pass, and what Kafka said stays in the
@@ -145,6 +147,37 @@ impl Published {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Write>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Since when a change of a group goes unanswered by the installation that manages it. Bounded by the number of groups.
+#[derive(Default)]
+pub(super) struct Neglected(Mutex<HashMap<String, (Option<i64>, Instant)>>);
+
+/// How long another installation may take to answer a change before this one says whose group it is.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
+
+impl Neglected {
+    /// Notes that this generation is unanswered. Returns the time that is left for an answer, and whether it was noted for
+    /// the first time.
+    pub(super) fn note(&self, group: &str, generation: Option<i64>) -> (Duration, bool) {
+        let mut neglected = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let entry = neglected.entry(group.to_owned());
+        let since = entry.or_insert((None, now));
+        let first = since.0 != generation;
+        if first {
+            *since = (generation, now);
+        }
+        (ANSWERS_WITHIN.saturating_sub(since.1.elapsed()), first)
+    }
+
+    /// Forgets a group.
+    pub(super) fn forget(&self, group: &str) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(group);
     }
 }
 

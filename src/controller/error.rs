@@ -1,7 +1,7 @@
 //! Why a pass failed.
 
 use super::claims::ClaimError;
-use super::context::API_TIMEOUT;
+use super::gate::GateError;
 use crate::kafka;
 
 /// Why a pass failed. It is tried again with growing pauses.
@@ -11,19 +11,15 @@ pub(super) enum Error {
     #[error(transparent)]
     Claim(#[from] ClaimError),
     /// A status.
-    #[error("writing the status of {group}: {source}")]
+    #[error("{what} of {group}: {source}")]
     Status {
+        /// What was tried.
+        what: &'static str,
         /// The group.
         group: String,
         /// What was said.
         #[source]
-        source: Box<kube::Error>,
-    },
-    /// No answer in time.
-    #[error("the API server did not answer within {}s while {what}", API_TIMEOUT.as_secs())]
-    Slow {
-        /// What was asked.
-        what: String,
+        source: Box<GateError>,
     },
     /// A Kafka client could not be made.
     #[error("connecting to Kafka for {group}: {source}")]
@@ -42,8 +38,16 @@ impl Error {
         match self {
             Error::Claim(_) => "Claim",
             Error::Status { .. } => "Status",
-            Error::Slow { .. } => "Slow",
             Error::Connect { .. } => "Connect",
         }
+    }
+
+    /// Whether it says no more than that another replica leads now.
+    pub(super) fn is_deposed(&self) -> bool {
+        let (Error::Claim(ClaimError::Write { source, .. }) | Error::Status { source, .. }) = self
+        else {
+            return false;
+        };
+        matches!(**source, GateError::NotLeading)
     }
 }

@@ -3,7 +3,8 @@
 use kube::Resource;
 use kube::runtime::events::{Event, EventType};
 
-use super::context::{API_TIMEOUT, Context};
+use super::context::Context;
+use super::gate::GateError;
 use super::reconcile::WatchedGroup;
 use super::status::find;
 use crate::api::GroupStatus;
@@ -74,6 +75,20 @@ pub(super) async fn topic_replaced(
     .await;
 }
 
+/// Publishes that another installation manages the group.
+pub(super) async fn managed_by_other(context: &Context, object: &WatchedGroup, message: &str) {
+    let type_ = EventType::Warning;
+    publish(
+        context,
+        object,
+        type_,
+        "ManagedByOther",
+        "Accepted",
+        message,
+    )
+    .await;
+}
+
 async fn publish(
     context: &Context,
     object: &WatchedGroup,
@@ -91,11 +106,10 @@ async fn publish(
     };
     // An Event is a courtesy: the status says the same, so a failure is logged and not repeated.
     let reference = object.object_ref(&());
-    let published =
-        tokio::time::timeout(API_TIMEOUT, context.recorder.publish(&event, &reference)).await;
-    match published {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(reason, %error, "an Event could not be published"),
-        Err(_) => tracing::warn!(reason, "the API server did not take an Event in time"),
+    let publish = context.recorder.publish(&event, &reference);
+    match context.gate.write(publish).await {
+        // Who leads now publishes it.
+        Ok(()) | Err(GateError::NotLeading) => {}
+        Err(error) => tracing::warn!(reason, %error, "an Event could not be published"),
     }
 }

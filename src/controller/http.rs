@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::extract::State;
@@ -15,25 +15,54 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::context::Context;
+use super::lease::Standing;
 use super::reconcile::WatchedGroup;
 use crate::plan::ConditionType;
 
 /// What the pages are made from.
 pub(super) struct Pages {
+    registry: Registry,
+    standing: watch::Receiver<Standing>,
+    caches: Mutex<Option<Caches>>,
+}
+
+/// What a leader knows.
+pub(super) struct Caches {
     pub(super) context: Arc<Context>,
     pub(super) stores: Vec<Store<WatchedGroup>>,
-    pub(super) registry: Registry,
     /// The watches that have not read their groups yet.
     pub(super) unread: watch::Receiver<BTreeSet<usize>>,
 }
 
-/// The pages, once the API server has answered. Before that the operator is alive and not ready.
-pub(super) type Served = Arc<OnceLock<Pages>>;
+impl Pages {
+    /// Pages of a replica that does not lead yet.
+    pub(super) fn new(registry: Registry, standing: watch::Receiver<Standing>) -> Self {
+        Pages {
+            registry,
+            standing,
+            caches: Mutex::default(),
+        }
+    }
+
+    /// Shows what this replica knows as the leader.
+    pub(super) fn show(&self, caches: Caches) {
+        *self.caches() = Some(caches);
+    }
+
+    /// Shows nothing of it any more.
+    pub(super) fn hide(&self) {
+        *self.caches() = None;
+    }
+
+    fn caches(&self) -> MutexGuard<'_, Option<Caches>> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Serves the pages until `stop` turns true.
 pub(super) async fn serve(
     listener: TcpListener,
-    pages: Served,
+    pages: Arc<Pages>,
     mut stop: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let router = Router::new()
@@ -49,41 +78,61 @@ pub(super) async fn serve(
         .await
 }
 
-/// Ready once all claims and groups were read. A Kafka outage does not make it unready: there is nothing that
-/// another replica could do better, and the verdicts stay readable.
-async fn readyz(State(pages): State<Served>) -> impl IntoResponse {
-    let Some(pages) = pages.get() else {
-        let words = "waiting for the Kubernetes API server\n".to_owned();
-        return (StatusCode::SERVICE_UNAVAILABLE, words);
+/// A leader is ready once all claims and groups were read, another replica while it stands by: a rolling update waits for
+/// it. A Kafka outage does not make it unready: there is nothing that another replica could do better, and the verdicts
+/// stay readable.
+async fn readyz(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
+    let standing = pages.standing.borrow().clone();
+    match readiness(&standing, pages.caches().as_ref()) {
+        Ok(words) => (StatusCode::OK, format!("{words}\n")),
+        Err(waits) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("waiting for {waits}\n"),
+        ),
+    }
+}
+
+fn readiness(standing: &Standing, caches: Option<&Caches>) -> Result<String, String> {
+    match standing {
+        Standing::Unknown(why) => return Err(format!("the Lease: {why}")),
+        Standing::Standby { holder } => return Ok(format!("standing by: {holder} leads")),
+        Standing::Leading { .. } => {}
+    }
+    let Some(caches) = caches else {
+        return Err("the Kubernetes API server".to_owned());
     };
     let waits: Vec<&str> = [
-        (!pages.context.claims.synced()).then_some("claims (is the CRD copartitionclaims.copartition.dev installed, and may it be listed?)"),
-        (!pages.unread.borrow().is_empty()).then_some("groups (is the CRD copartitionedtopicgroups.copartition.dev installed, and may it be listed?)"),
+        (!caches.context.claims.synced()).then_some("claims (is the CRD copartitionclaims.copartition.dev installed, and may it be listed?)"),
+        (!caches.unread.borrow().is_empty()).then_some("groups (is the CRD copartitionedtopicgroups.copartition.dev installed, and may it be listed?)"),
     ]
     .into_iter()
     .flatten()
     .collect();
     if waits.is_empty() {
-        (StatusCode::OK, "ok\n".to_owned())
+        Ok("leading".to_owned())
     } else {
-        (
-            StatusCode::SERVICE_UNAVAILABLE,
-            format!("waiting for {}\n", waits.join(", ")),
-        )
+        Err(waits.join(", "))
     }
 }
 
-async fn metrics(State(pages): State<Served>) -> impl IntoResponse {
+async fn metrics(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
     let mut text = String::new();
-    if let Some(pages) = pages.get() {
-        if prometheus_client::encoding::text::encode_registry(&mut text, &pages.registry).is_err() {
-            return (
-                StatusCode::INTERNAL_SERVER_ERROR,
-                [(header::CONTENT_TYPE, "text/plain")],
-                String::new(),
-            );
-        }
-        groups(&mut text, &pages.stores);
+    if prometheus_client::encoding::text::encode_registry(&mut text, &pages.registry).is_err() {
+        return (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            [(header::CONTENT_TYPE, "text/plain")],
+            String::new(),
+        );
+    }
+    let leads = matches!(&*pages.standing.borrow(), Standing::Leading { .. });
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "# HELP copartition_leader Whether this replica holds the Lease.\n# TYPE copartition_leader gauge\ncopartition_leader {}",
+        u8::from(leads)
+    );
+    if let Some(caches) = pages.caches().as_ref() {
+        groups(&mut text, &caches.stores);
     }
     text.push_str("# EOF\n");
     (

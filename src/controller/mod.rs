@@ -15,8 +15,10 @@ mod collect;
 mod context;
 mod error;
 mod events;
+mod gate;
 mod holders;
 mod http;
+mod lease;
 mod marks;
 mod memory;
 mod metrics;
@@ -24,6 +26,7 @@ mod reconcile;
 mod report;
 mod run;
 mod status;
+mod term;
 mod validate;
 
 pub use run::{Error, Settings, run};

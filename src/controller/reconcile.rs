@@ -18,7 +18,7 @@ use super::marks;
 use super::memory::{Subject, from_claim, from_status};
 use super::validate::{Valid, validate};
 use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupStatus, GrowthMark};
-use crate::kafka::{Cluster, ConnectionSettings, Health, Interest};
+use crate::kafka::{Cluster, ConnectionSettings, Interest};
 use crate::plan::{Decision, Group, Grow, Memory, Outcomes, Reason, View};
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
@@ -53,7 +53,7 @@ async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action
     let (cluster, mut view) = match pass.observe(&valid)? {
         Observed::Answer(cluster, view) => (cluster, view),
         Observed::NotYet => return Ok(Action::await_change()),
-        Observed::Silence(health) => return pass.report_silence(&valid, &health).boxed().await,
+        Observed::Silence(cluster) => return pass.report_silence(&valid, &cluster).boxed().await,
     };
     let mut outcomes = Outcomes::default();
     let mut round = 0;
@@ -94,7 +94,7 @@ async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action
         }
     };
     // 6. Report.
-    let action = pass.report(&valid, &settled).boxed().await?;
+    let action = pass.report(&valid, &cluster, &settled).boxed().await?;
     pass.context.metrics.pass("Ok");
     pass.context.setbacks.forget(&pass.subject.key());
     Ok(action)
@@ -117,7 +117,7 @@ enum Observed {
     /// It was not asked long enough to say anything.
     NotYet,
     /// It does not answer.
-    Silence(Health),
+    Silence(Arc<Cluster>),
 }
 
 /// What a pass came to.
@@ -194,7 +194,7 @@ impl Pass {
         cluster.set_interest(&key, self.interest(&valid.group));
         let health = cluster.health();
         Ok(match cluster.view(&key) {
-            _ if !health.reachable && !health.pending => Observed::Silence(health),
+            _ if !health.reachable && !health.pending => Observed::Silence(cluster),
             Some(view) => Observed::Answer(cluster, view),
             None => Observed::NotYet,
         })

@@ -8,18 +8,22 @@ use kube::api::Api;
 use kube::core::DynamicObject;
 use kube::runtime::controller::Action;
 
-use super::context::API_TIMEOUT;
 use super::error::Error;
 use super::reconcile::{Pass, SAFETY_NET, Settled, WatchedGroup};
 use super::validate::Valid;
 use super::{events, status};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
-use crate::kafka::{self, Health};
+use crate::kafka::{self, Cluster};
 use crate::plan::{Condition, ConditionType, Reason, State, refused, report};
 
 impl Pass {
     /// Step 6: one status write, if it differs, and Events for what changed.
-    pub(super) async fn report(&self, valid: &Valid, settled: &Settled) -> Result<Action, Error> {
+    pub(super) async fn report(
+        &self,
+        valid: &Valid,
+        cluster: &Cluster,
+        settled: &Settled,
+    ) -> Result<Action, Error> {
         let said = report(&valid.group, &settled.decision, &settled.outcomes);
         let reachable = Condition::new(
             ConditionType::KafkaReachable,
@@ -35,6 +39,17 @@ impl Pass {
             self.old.as_ref(),
             Timestamp::now(),
         );
+        if self.only_reachability_changes(&new)
+            && let Some(left) = cluster.turn(&self.subject.key())
+        {
+            return Ok(Action::requeue(left));
+        }
+        if let Some(refusal) = &settled.decision.refusal
+            && refusal.reason == Reason::ManagedByOther
+            && let Some(again) = self.leave_to_its_owner(&new).await
+        {
+            return Ok(again);
+        }
         for judged in &settled.decision.topics {
             if let (Some(was), Some(live)) = (&judged.replaced, judged.live()) {
                 events::topic_replaced(
@@ -93,8 +108,9 @@ impl Pass {
     pub(super) async fn report_silence(
         &self,
         valid: &Valid,
-        health: &Health,
+        cluster: &Cluster,
     ) -> Result<Action, Error> {
+        let health = cluster.health();
         let old = self.old.clone().unwrap_or_default();
         let (reason, words) = match &health.error {
             Some(kafka::Error::AuthenticationFailed(words)) => {
@@ -108,9 +124,6 @@ impl Pass {
             Some(error) => (Reason::Unreachable, error.to_string()),
             None => (Reason::Unreachable, "no answer".to_owned()),
         };
-        // The broker's words carry addresses and times that change with each try: they go to the log, not into the
-        // status, or each try would write it.
-        tracing::warn!(group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
         let message = format!(
             "wanted an answer from {}, seen: {}. Check the address, the network and the brokers. Verdicts are those of the \
              last answer; it is tried again and heals by itself",
@@ -131,8 +144,59 @@ impl Pass {
             &status::paused(valid.group.paused),
             Timestamp::now(),
         );
+        if self.only_reachability_changes(&new)
+            && let Some(left) = cluster.turn(&self.subject.key())
+        {
+            return Ok(Action::requeue(left));
+        }
+        if new != old {
+            // The broker's words carry addresses and times that change with each try: they go to the log, not into the
+            // status, or each try would write it.
+            tracing::warn!(group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
+        }
         self.publish(new).await?;
         Ok(Action::requeue(jittered(SAFETY_NET, &self.subject.uid)))
+    }
+
+    /// What to do about a group that another installation manages: two that write one status in turn would never end. An
+    /// Event says so at once; the status does if the other one does not answer a change of the spec, because it is gone.
+    async fn leave_to_its_owner(&self, new: &GroupStatus) -> Option<Action> {
+        let is_ours = |status: &GroupStatus| {
+            status::find(status, ConditionType::Accepted)
+                .is_some_and(|last| last.reason == Reason::ManagedByOther.as_str())
+        };
+        let old = self.old.as_ref();
+        if old.is_some_and(is_ours) {
+            return None;
+        }
+        let answered = old.is_some_and(|old| {
+            old.observed_generation.is_some() && old.observed_generation == self.subject.generation
+        });
+        let neglected = &self.context.neglected;
+        let (left, first) = neglected.note(&self.subject.key(), self.subject.generation);
+        if first && let Some(accepted) = status::find(new, ConditionType::Accepted) {
+            events::managed_by_other(&self.context, &self.object, &accepted.message).await;
+        }
+        match answered {
+            true => Some(Action::requeue(jittered(SAFETY_NET, &self.subject.uid))),
+            false if !left.is_zero() => Some(Action::requeue(left)),
+            false => None,
+        }
+    }
+
+    /// Whether the new status says no more than that Kafka is out of reach, or answers again.
+    fn only_reachability_changes(&self, new: &GroupStatus) -> bool {
+        let Some(old) = &self.old else { return false };
+        let rest = |status: &GroupStatus| GroupStatus {
+            conditions: status
+                .conditions
+                .iter()
+                .filter(|condition| condition.type_ != ConditionType::KafkaReachable.as_str())
+                .cloned()
+                .collect(),
+            ..status.clone()
+        };
+        old != new && rest(old) == rest(new)
     }
 
     async fn publish(&self, new: GroupStatus) -> Result<(), Error> {
@@ -153,17 +217,11 @@ impl Pass {
             self.subject.resource_version.as_deref(),
             &new,
         );
-        let written = tokio::time::timeout(API_TIMEOUT, write)
-            .await
-            .map_err(|_| Error::Slow {
-                what: format!("writing the status of {group}"),
-            })?;
-        let written = match written {
+        let written = match self.context.gate.write(write).await {
             // The object changed or went meanwhile: the watch brings the next pass.
-            Err(kube::Error::Api(answer)) if answer.code == 409 || answer.code == 404 => {
-                return Ok(());
-            }
-            other => other.map_err(|source| Error::Status {
+            Err(error) if matches!(error.code(), Some(404 | 409)) => return Ok(()),
+            written => written.map_err(|source| Error::Status {
+                what: "writing the status",
                 group: group.clone(),
                 source: Box::new(source),
             })?,
@@ -179,19 +237,16 @@ impl Pass {
 
     /// The status of a resource that could not be parsed.
     async fn live_status(&self) -> Result<GroupStatus, Error> {
-        let group = self.subject.key();
-        let what = || format!("reading {group}");
         let resource = kube::api::ApiResource::erase::<CoPartitionedTopicGroup>(&());
         let api: Api<DynamicObject> = Api::namespaced_with(
             self.context.client.clone(),
             &self.subject.namespace,
             &resource,
         );
-        let read = tokio::time::timeout(API_TIMEOUT, api.get_opt(&self.subject.name))
-            .await
-            .map_err(|_| Error::Slow { what: what() })?;
-        let live = read.map_err(|source| Error::Status {
-            group: group.clone(),
+        let read = self.context.gate.read(api.get_opt(&self.subject.name));
+        let live = read.await.map_err(|source| Error::Status {
+            what: "reading the status",
+            group: self.subject.key(),
             source: Box::new(source),
         })?;
         let status = live.and_then(|live| live.data.get("status").cloned());

@@ -8,6 +8,7 @@ use super::connection::Connection;
 use super::error::{Error, TopicError};
 use super::ffi::{self, Failure, Handle, Limits, PerName};
 use super::gather::Gather;
+use super::guard::WriteGuard;
 use super::metrics::{Api, Metrics};
 use super::model::{ConfigChange, Growth, NewTopic, TopicDescription};
 use super::offsets;
@@ -35,18 +36,24 @@ pub struct Client {
 impl Client {
     /// A client for the cluster; must be called in a Tokio runtime. Returns at once, before anything is
     /// connected: an unreachable cluster shows with the first request. Fails if the settings are unusable,
-    /// for one without a server.
-    pub fn connect(settings: &ConnectionSettings, metrics: Arc<Metrics>) -> Result<Self, Error> {
+    /// for one without a server. Nothing is written while `guard` does not allow it.
+    pub fn connect(
+        settings: &ConnectionSettings,
+        metrics: Arc<Metrics>,
+        guard: &WriteGuard,
+    ) -> Result<Self, Error> {
         let connection = Arc::new(Connection::open(settings, metrics)?);
+        let api = Api::CreateTopics;
+        let creations = gather(&connection, guard, api, ffi::create_topics);
+        let api = Api::CreatePartitions;
+        let growths = gather(&connection, guard, api, ffi::create_partitions);
+        let api = Api::IncrementalAlterConfigs;
+        let changes = gather(&connection, guard, api, ffi::alter_configs);
         Ok(Self {
-            creations: gather(&connection, Api::CreateTopics, ffi::create_topics),
-            growths: gather(&connection, Api::CreatePartitions, ffi::create_partitions),
-            changes: gather(
-                &connection,
-                Api::IncrementalAlterConfigs,
-                ffi::alter_configs,
-            ),
             connection,
+            creations,
+            growths,
+            changes,
         })
     }
 
@@ -190,20 +197,22 @@ type Write<I> = fn(Handle<'_>, Limits, &[I], bool) -> Result<PerName<()>, Failur
 
 fn gather<I: Item>(
     connection: &Arc<Connection>,
+    guard: &WriteGuard,
     api: Api,
     request: Write<I>,
 ) -> Gather<Call<I>, Outcomes> {
-    let connection = Arc::clone(connection);
+    let (connection, guard) = (Arc::clone(connection), guard.clone());
     Gather::start(move |calls| {
-        let connection = Arc::clone(&connection);
+        let (connection, guard) = (Arc::clone(&connection), guard.clone());
         writes::serve(calls, move |items: Vec<I>, validate_only| {
-            let connection = Arc::clone(&connection);
+            let (connection, guard) = (Arc::clone(&connection), guard.clone());
             async move {
                 let limits = Limits {
                     timeout: connection.timeout(),
                     broker: None,
                 };
                 let send = move |handle: Handle<'_>, limits| {
+                    guard.check()?;
                     request(handle, limits, &items, validate_only)
                 };
                 connection.ask(api, limits, send).await

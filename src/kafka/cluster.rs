@@ -5,21 +5,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use super::changes::Changes;
 use super::client::Client;
 use super::error::Error;
 use super::gather::Gather;
-use super::health::{Health, Tally};
+use super::guard::WriteGuard;
+use super::health::{Health, Tally, turn};
 use super::interests::{Interest, Interests};
 use super::metrics::Metrics;
 use super::model::Growth;
 use super::poll;
 use super::read::{self, Question, Wanted};
 use super::settings::ConnectionSettings;
-use super::snapshot::{Changed, Reading, Snapshot};
+use super::snapshot::{Changed, Doubt, Reading, Snapshot};
 use crate::plan::View;
 
 /// How clusters are polled.
@@ -28,7 +29,8 @@ pub struct PollSettings {
     /// From the start of one poll to the start of the next; 5 s by default. A poll that takes longer delays
     /// the next one, none is made up for.
     pub interval: Duration,
-    /// So many polls in a row must fail before a cluster counts as unreachable; 3 by default, at least 1.
+    /// So many polls in a row must fail before a cluster counts as unreachable, or fail to tell anything of a topic
+    /// before what was read of it earlier no longer stands; 3 by default, at least 1.
     pub misses: u32,
     /// Configs are read with every so many polls; 6 by default, at least 1.
     pub config_every: u32,
@@ -62,6 +64,8 @@ pub(super) struct Shared {
     changes: Arc<Changes>,
     stamps: AtomicU64,
     state: Mutex<State>,
+    /// Counts the readings that were taken in.
+    readings: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
@@ -73,6 +77,8 @@ pub(super) struct State {
     pub(super) polls: u64,
     /// When the last answered poll was started; at first, when the cluster was first asked for.
     read_at: Instant,
+    /// When it last turned out that the cluster is out of reach, or answers again.
+    turned_at: Option<Instant>,
 }
 
 /// One Kafka cluster, shared by all groups on it. Dropping it ends its poller.
@@ -95,13 +101,14 @@ impl Cluster {
         connection: &ConnectionSettings,
         settings: PollSettings,
         metrics: Arc<Metrics>,
+        guard: &WriteGuard,
         changes: Arc<Changes>,
     ) -> Result<Self, Error> {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         (connection, std::process::id()).hash(&mut hasher);
         let shared = Arc::new(Shared {
-            client: Client::connect(connection, Arc::clone(&metrics))?,
+            client: Client::connect(connection, Arc::clone(&metrics), guard)?,
             wake: Notify::new(),
             seed: hasher.finish(),
             metrics,
@@ -109,11 +116,16 @@ impl Cluster {
             stamps: AtomicU64::new(0),
             state: Mutex::new(State {
                 interests: Interests::default(),
-                snapshot: Snapshot::new(settings.interval / 2),
+                snapshot: Snapshot::new(Doubt {
+                    gap: settings.interval / 2,
+                    misses: settings.misses.max(1),
+                }),
                 tally: Tally::new(settings.misses),
                 polls: 0,
                 read_at: Instant::now(),
+                turned_at: None,
             }),
+            readings: watch::Sender::new(0),
             settings,
         });
         let poller = tokio::spawn(poll::run(Arc::clone(&shared)));
@@ -161,6 +173,15 @@ impl Cluster {
     /// How the cluster answers.
     pub fn health(&self) -> Health {
         self.shared.lock().tally.health()
+    }
+
+    /// How much longer a group should wait before it says that the cluster is out of reach, or answers again; `None` once
+    /// it is its turn. All groups learn of that at the same moment, and would all write their status at once.
+    pub fn turn(&self, group: &str) -> Option<Duration> {
+        let state = self.shared.lock();
+        let due = state.turned_at? + turn(group, state.interests.len());
+        due.checked_duration_since(Instant::now())
+            .filter(|left| !left.is_zero())
     }
 
     /// The connection, for writes and for readings that do not belong to the snapshot.
@@ -212,6 +233,29 @@ impl Cluster {
                 view = ask(asked.clone()).await?;
             }
         }
+    }
+
+    /// Waits until the snapshot shows the changes of our own to these topics that were announced
+    /// ([`Cluster::expect_topics`], [`Cluster::expect_growth`]), or `patience` is over. It asks nothing itself: the poller
+    /// looks for the changes of all groups together.
+    pub async fn shown(&self, topics: &[String], patience: Duration) {
+        let mut readings = self.shared.readings.subscribe();
+        let all_shown = async {
+            loop {
+                let now = Instant::now();
+                let awaited = {
+                    let state = self.shared.lock();
+                    topics
+                        .iter()
+                        .any(|topic| state.snapshot.is_awaited(topic, now))
+                };
+                if !awaited || readings.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        // Not shown in time is for the caller to see in the view.
+        let _ = tokio::time::timeout(patience, all_shown).await;
     }
 
     /// Says that topics were just created by us. Until a reading shows them, or for two minutes, a reading without
@@ -285,9 +329,7 @@ impl Shared {
     /// Takes in a reading, announces what it changed, and returns the views of some topics.
     pub(super) fn merge(&self, reading: Reading, topics: &BTreeSet<String>) -> View {
         let mut state = self.lock();
-        let verdict = state.tally.verdict();
-        state.tally.answered();
-        let healed = state.tally.verdict() != verdict;
+        let healed = state.judge(Tally::answered);
         let cluster_id = reading.cluster_id.clone();
         let named: Vec<String> = reading.topics.keys().cloned().collect();
         let changed = state.snapshot.merge(reading);
@@ -302,6 +344,8 @@ impl Shared {
             .collect();
         state.snapshot.forget(&orphans);
         self.changes.announce(state.touched(&changed, healed));
+        drop(state);
+        self.readings.send_modify(|readings| *readings += 1);
         view
     }
 
@@ -321,21 +365,31 @@ impl Shared {
     pub(super) fn failed(&self, error: Error) {
         tracing::debug!(%error, "a Kafka cluster did not answer");
         let mut state = self.lock();
-        let verdict = state.tally.verdict();
-        state.tally.failed(error);
-        let turned = state.tally.verdict() != verdict;
+        let turned = state.judge(|tally| tally.failed(error));
         self.changes
             .announce(state.touched(&Changed::default(), turned));
     }
 }
 
 impl State {
+    /// Takes in how a poll went. Whether that changes the verdict on the cluster.
+    fn judge(&mut self, went: impl FnOnce(&mut Tally)) -> bool {
+        let before = self.tally.verdict();
+        went(&mut self.tally);
+        let turned = self.tally.verdict() != before;
+        if turned {
+            self.turned_at = Some(Instant::now());
+        }
+        turned
+    }
+
     /// What must be read before the next poll.
     pub(super) fn unread(&self, now: Instant) -> BTreeSet<String> {
         let unread = |topic: &&String| {
             self.snapshot
                 .is_unread(topic, self.interests.wants_config(topic))
                 || self.snapshot.is_awaited(topic, now)
+                || self.snapshot.is_doubted(topic)
         };
         self.interests.topics().filter(unread).cloned().collect()
     }

@@ -20,6 +20,21 @@ pub struct Health {
 /// The longest pause between two tries.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
+/// The time that is kept between the groups of one cluster that all have the same to say: 50 of them a second.
+const APART: Duration = Duration::from_millis(20);
+/// The longest time over which they are spread.
+const LONGEST_SPREAD: Duration = Duration::from_secs(60);
+
+/// When it is a group's turn, counted from the moment at which all of so many learned the same: the same each time.
+pub(super) fn turn(group: &str, groups: usize) -> Duration {
+    let groups = u32::try_from(groups).unwrap_or(u32::MAX);
+    let spread = APART.saturating_mul(groups).min(LONGEST_SPREAD);
+    let mut hasher = DefaultHasher::new();
+    group.hash(&mut hasher);
+    let thousandth = u32::try_from(hasher.finish() % 1000).unwrap_or(0);
+    spread * thousandth / 1000
+}
+
 /// Counts polls that failed.
 #[derive(Debug)]
 pub(super) struct Tally {
@@ -132,6 +147,28 @@ mod tests {
         assert!(tally.health().pending && tally.health().reachable);
         tally.failed(error());
         assert!(!tally.health().pending && !tally.health().reachable);
+    }
+
+    #[test]
+    fn many_groups_take_turns_and_a_single_one_need_not_wait() {
+        assert!(turn("one", 1) <= APART);
+        let turns = |groups: usize| -> Vec<Duration> {
+            (0..groups)
+                .map(|group| turn(&format!("ns/group-{group}"), groups))
+                .collect()
+        };
+        for (groups, spread) in [(1_000, 20), (10_000, 60)] {
+            let turns = turns(groups);
+            let tenth = Duration::from_secs(spread) / 10;
+            for part in 0..10 {
+                let within = tenth * part..tenth * (part + 1);
+                let share = turns.iter().filter(|turn| within.contains(turn)).count();
+                assert!(
+                    share > groups / 20 && share < groups / 5,
+                    "{share} of {groups} in {within:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -72,6 +72,11 @@ impl Interests {
         self.groups.is_empty()
     }
 
+    /// How many groups there are.
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
     /// All groups.
     pub(super) fn groups(&self) -> BTreeSet<String> {
         self.groups.keys().cloned().collect()

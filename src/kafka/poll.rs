@@ -11,12 +11,17 @@ use super::read::{self, Wanted};
 const LINGER: Duration = Duration::from_millis(20);
 /// The longest pause between two looks for a change of our own that does not show.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// At least so many times what the last look took is the pause before the next one: looking for thousands of new topics
+/// must not keep brokers from creating them.
+const LOOKS_APART: u32 = 4;
 
 /// Polls until the task is ended.
 pub(super) async fn run(shared: Arc<Shared>) {
     let mut next_poll = Instant::now();
     let mut next_fill: Option<Instant> = None;
     let mut pause = LINGER;
+    // How early something new may be looked for.
+    let mut earliest = next_poll;
     loop {
         let wake_at = next_fill.map_or(next_poll, |fill| fill.min(next_poll));
         tokio::select! {
@@ -24,7 +29,7 @@ pub(super) async fn run(shared: Arc<Shared>) {
             () = shared.wake.notified() => {
                 pause = LINGER;
                 let soon = Instant::now() + LINGER;
-                next_fill = Some(soon);
+                next_fill = Some(soon.max(earliest));
                 // The first interest of all is the first poll's.
                 if shared.lock().polls == 0 {
                     next_poll = soon;
@@ -44,8 +49,10 @@ pub(super) async fn run(shared: Arc<Shared>) {
             fill(&shared, now).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        let more = !shared.lock().unread(Instant::now()).is_empty();
-        next_fill = more.then(|| Instant::now() + pause);
+        let done = Instant::now();
+        earliest = done + (done - now).saturating_mul(LOOKS_APART).min(LONGEST_PAUSE);
+        let more = !shared.lock().unread(done).is_empty();
+        next_fill = more.then(|| (done + pause).max(earliest));
     }
 }
 
@@ -63,7 +70,7 @@ async fn poll(shared: &Shared, now: Instant) {
     shared.polled(now, outcome);
 }
 
-/// Reads what was never read, and what we changed ourselves and do not see yet. A cluster that does not answer
+/// Reads what was never read, what could not be read just now, and what we changed ourselves and do not see yet. A cluster that does not answer
 /// is left to the polls, which pause.
 async fn fill(shared: &Shared, now: Instant) {
     let topics: BTreeSet<String> = {

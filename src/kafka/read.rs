@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use super::chunk;
 use super::client::PerTopic;
 use super::cluster::{Shared, State};
 use super::error::{Error, TopicError};
@@ -11,8 +12,11 @@ use super::snapshot::{ConfigSeen, Reading, Seen};
 use crate::plan::Records;
 
 /// At least so many partitions of topics known to be empty are looked at again with each poll, the longest
-/// unseen first. Bounds what many empty topics cost.
-const EMPTY_PARTITIONS: usize = 1_000;
+/// unseen first: one request. Bounds what many empty topics cost.
+const EMPTY_PARTITIONS: usize = chunk::OFFSET_LIMIT;
+/// Topics known to be empty are looked at again within so many polls, however many there are. A growth never rests on
+/// that: offsets are read anew right before it.
+const EMPTY_EVERY: u64 = 24;
 
 /// What to read.
 #[derive(Clone, Debug)]
@@ -113,7 +117,7 @@ pub(super) async fn read(shared: &Shared, wanted: &Wanted) -> Result<Reading, Er
 struct Known<'a> {
     state: &'a State,
     same_cluster: bool,
-    /// Configs, and the offsets of a large number of empty topics, are read once in so many polls.
+    /// Configs are read once in so many polls.
     every: u64,
 }
 
@@ -140,7 +144,7 @@ impl Known<'_> {
                 },
             }
         }
-        first.extend(longest_unseen(again, self.every));
+        first.extend(longest_unseen(again, EMPTY_EVERY));
         first
     }
 
@@ -275,8 +279,8 @@ mod tests {
 
     #[test]
     fn few_empty_topics_are_looked_at_with_each_poll() {
-        let topics = (0..100).map(|n| (1, (format!("t{n}"), 6))).collect();
-        assert_eq!(longest_unseen(topics, 6).len(), 100);
+        let topics = (0..80).map(|n| (1, (format!("t{n}"), 6))).collect();
+        assert_eq!(longest_unseen(topics, 24).len(), 80);
     }
 
     #[test]

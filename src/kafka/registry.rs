@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::changes::Changes;
 use super::cluster::{Cluster, PollSettings};
 use super::error::Error;
+use super::guard::WriteGuard;
 use super::metrics::Metrics;
 use super::settings::ConnectionSettings;
 
@@ -14,16 +15,18 @@ use super::settings::ConnectionSettings;
 pub struct Clusters {
     settings: PollSettings,
     metrics: Arc<Metrics>,
+    guard: WriteGuard,
     changes: Arc<Changes>,
     by_connection: Mutex<BTreeMap<ConnectionSettings, Arc<Cluster>>>,
 }
 
 impl Clusters {
-    /// No cluster yet.
-    pub fn new(settings: PollSettings, metrics: Arc<Metrics>) -> Self {
+    /// No cluster yet. What is written to any of them is written only while `guard` allows it.
+    pub fn new(settings: PollSettings, metrics: Arc<Metrics>, guard: WriteGuard) -> Self {
         Self {
             settings,
             metrics,
+            guard,
             changes: Arc::default(),
             by_connection: Mutex::default(),
         }
@@ -41,6 +44,7 @@ impl Clusters {
             &connection,
             self.settings.clone(),
             Arc::clone(&self.metrics),
+            &self.guard,
             Arc::clone(&self.changes),
         )?);
         clusters.insert(connection, Arc::clone(&cluster));

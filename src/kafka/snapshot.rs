@@ -2,7 +2,7 @@
 //! with the readings.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::model::TopicDescription;
 use crate::plan::{Records, TopicId, TopicReading, TopicState, TopicView, View};
@@ -68,8 +68,12 @@ struct Expected {
 struct Entry {
     view: Option<TopicView>,
     stamp: u64,
-    /// When a miss was last counted.
-    missed_at: Option<Instant>,
+    /// How many readings in a row said that the topic is missing.
+    missed: InARow,
+    /// How many readings in a row told nothing of it.
+    untold: InARow,
+    /// How many readings in a row did not tell whether it holds records.
+    unreadable: InARow,
     /// The id under which the topic is known to hold records. End offsets never fall, so this is for ever.
     holds_records: Option<TopicId>,
     /// The poll in which offsets were last read for the present id.
@@ -81,24 +85,50 @@ struct Entry {
     expected: Option<Expected>,
 }
 
+/// Counts readings of one kind that follow each other, as far as they are apart: several within a moment may all stem
+/// from one broker that lags behind.
+#[derive(Clone, Debug, Default)]
+struct InARow {
+    count: u32,
+    last: Option<Instant>,
+}
+
+impl InARow {
+    fn count(&mut self, at: Instant, gap: Duration) -> u32 {
+        let near = |last: Instant| at.saturating_duration_since(last) < gap;
+        if !self.last.is_some_and(near) {
+            self.count = self.count.saturating_add(1);
+            self.last = Some(at);
+        }
+        self.count
+    }
+}
+
+/// When readings that say nothing good of a topic are believed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubt {
+    /// Two readings count as two only if so far apart.
+    pub(super) gap: Duration,
+    /// So many in a row must fail to tell anything of a topic before what was read earlier no longer stands.
+    pub(super) misses: u32,
+}
+
 /// The last reading of every named topic of one cluster.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     cluster_id: Option<String>,
     cluster_stamp: u64,
     topics: BTreeMap<String, Entry>,
-    /// Two misses count as two only if so far apart: two brokers that lag behind the same change must not
-    /// make a topic missing.
-    miss_gap: std::time::Duration,
+    doubt: Doubt,
 }
 
 impl Snapshot {
-    pub(super) fn new(miss_gap: std::time::Duration) -> Self {
+    pub(super) fn new(doubt: Doubt) -> Self {
         Self {
             cluster_id: None,
             cluster_stamp: 0,
             topics: BTreeMap::new(),
-            miss_gap,
+            doubt,
         }
     }
 
@@ -127,7 +157,7 @@ impl Snapshot {
                 continue;
             }
             entry.stamp = reading.stamp;
-            if entry.merge(seen, reading.at, reading.poll, self.miss_gap) {
+            if entry.merge(seen, reading.at, reading.poll, self.doubt) {
                 changed.topics.insert(topic);
             }
         }
@@ -189,6 +219,15 @@ impl Snapshot {
         expected.is_some_and(|expected| now < expected.until)
     }
 
+    /// Whether the last reading told nothing of a topic (or not whether it holds records), and an earlier one stands.
+    pub(super) fn is_doubted(&self, topic: &str) -> bool {
+        let view = self.topics.get(topic).and_then(|entry| {
+            let view = entry.view.as_ref()?;
+            (entry.missed.count == 0).then_some(view)
+        });
+        view.is_some_and(|view| view.misses > 0)
+    }
+
     /// Announces a change of our own: the topic shall have at least so many partitions. Until a reading
     /// shows it, or the deadline passes, "missing" is not believed.
     pub(super) fn expect(&mut self, topic: &str, partitions: i32, until: Instant) {
@@ -240,40 +279,86 @@ fn present(view: &TopicView) -> Option<&TopicState> {
 
 impl Entry {
     /// Takes in what a reading tells; whether the view changed.
-    fn merge(&mut self, seen: Seen, at: Instant, poll: u64, miss_gap: std::time::Duration) -> bool {
+    fn merge(&mut self, seen: Seen, at: Instant, poll: u64, doubt: Doubt) -> bool {
         let view = match seen {
             Seen::Present {
                 description,
                 records,
                 config,
-            } => {
-                let state = self.state(description, records, config, poll);
-                self.missed_at = None;
-                if self
-                    .expected
-                    .as_ref()
-                    .is_some_and(|wanted| state.partitions >= wanted.partitions)
-                {
-                    self.expected = None;
-                }
-                Some(TopicView {
-                    reading: TopicReading::Present(state),
-                    misses: 0,
-                })
-            }
-            Seen::Missing => self.missed(at, miss_gap),
-            Seen::NotAuthorized => Some(TopicView {
+            } => Some(self.present(description, records, config, at, poll, doubt)),
+            Seen::Missing => self.missing(at, doubt),
+            Seen::NotAuthorized if self.view.is_none() => Some(TopicView {
                 reading: TopicReading::NotAuthorized,
                 misses: 0,
             }),
-            Seen::Failed(reason) => Some(TopicView {
-                reading: TopicReading::Failed(reason),
-                misses: 0,
-            }),
+            Seen::NotAuthorized => self.untold(TopicReading::NotAuthorized, at, doubt),
+            Seen::Failed(reason) => self.untold(TopicReading::Failed(reason), at, doubt),
         };
         let changed = view != self.view;
         self.view = view;
         changed
+    }
+
+    fn present(
+        &mut self,
+        description: TopicDescription,
+        records: Option<Records>,
+        config: ConfigSeen,
+        at: Instant,
+        poll: u64,
+        doubt: Doubt,
+    ) -> TopicView {
+        (self.missed, self.untold) = (InARow::default(), InARow::default());
+        let before = self.view.as_ref().and_then(present);
+        let was_readable = before.is_some_and(|state| {
+            state.id == description.id && !matches!(state.records, Records::Unreadable(_))
+        });
+        let doubted = match &records {
+            None => false,
+            // What is known for ever needs no reading.
+            Some(Records::Unreadable(_))
+                if self.holds_records.as_ref() == Some(&description.id) =>
+            {
+                false
+            }
+            Some(Records::Unreadable(_)) => {
+                was_readable && self.unreadable.count(at, doubt.gap) < doubt.misses
+            }
+            Some(_) => {
+                self.unreadable = InARow::default();
+                false
+            }
+        };
+        let records = records.filter(|_| !doubted);
+        let state = self.state(description, records, config, poll);
+        if self
+            .expected
+            .as_ref()
+            .is_some_and(|wanted| state.partitions >= wanted.partitions)
+        {
+            self.expected = None;
+        }
+        TopicView {
+            reading: TopicReading::Present(state),
+            misses: u8::from(doubted),
+        }
+    }
+
+    /// A reading that tells nothing of the topic: the last one that did stands until several in a row do not. Nothing is
+    /// decided on it meanwhile.
+    fn untold(&mut self, reading: TopicReading, at: Instant, doubt: Doubt) -> Option<TopicView> {
+        let doubted = self.untold.count(at, doubt.gap) < doubt.misses;
+        match &self.view {
+            None if doubted => None,
+            Some(TopicView {
+                reading: last @ (TopicReading::Present(_) | TopicReading::Missing),
+                ..
+            }) if doubted => Some(TopicView {
+                reading: last.clone(),
+                misses: 1,
+            }),
+            _ => Some(TopicView { reading, misses: 0 }),
+        }
     }
 
     fn state(
@@ -333,7 +418,7 @@ impl Entry {
         }
     }
 
-    fn missed(&mut self, at: Instant, miss_gap: std::time::Duration) -> Option<TopicView> {
+    fn missing(&mut self, at: Instant, doubt: Doubt) -> Option<TopicView> {
         if self
             .expected
             .as_ref()
@@ -342,25 +427,16 @@ impl Entry {
             return self.view.clone();
         }
         self.expected = None;
-        let view = self.view.clone().unwrap_or(TopicView {
-            reading: TopicReading::Missing,
-            misses: 0,
-        });
-        if self
-            .missed_at
-            .is_some_and(|last| at.saturating_duration_since(last) < miss_gap)
-        {
-            return Some(view);
-        }
-        self.missed_at = Some(at);
-        let misses = (view.misses + 1).min(2);
-        let keep = misses == 1 && present(&view).is_some();
-        let reading = if keep {
-            view.reading
-        } else {
-            TopicReading::Missing
+        self.untold = InARow::default();
+        let misses = self.missed.count(at, doubt.gap).min(2);
+        let reading = match &self.view {
+            Some(view) if misses == 1 && present(view).is_some() => view.reading.clone(),
+            _ => TopicReading::Missing,
         };
-        Some(TopicView { reading, misses })
+        Some(TopicView {
+            reading,
+            misses: u8::try_from(misses).unwrap_or(2),
+        })
     }
 }
 

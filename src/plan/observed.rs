@@ -49,9 +49,10 @@ pub enum TopicReading {
 /// The last reading of one topic with the memory of a missed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicView {
-    /// The reading. The first miss after a [`TopicReading::Present`] keeps the present reading.
+    /// The last reading that stands. The first one after it that says "missing", and some that tell nothing, leave it.
     pub reading: TopicReading,
-    /// How many authoritative readings in a row said that the topic is missing; counts up to 2.
+    /// How many readings in a row said that the topic is missing, counted up to 2; 1 as well where newer readings than
+    /// the one above told nothing of it (or not whether it holds records). Nothing is decided on such a view.
     pub misses: u8,
 }
 

@@ -133,21 +133,30 @@ impl KafkaCluster {
 
     /// Writes (key, value) records where Java's producer would put them, and waits until the broker has them.
     pub(crate) fn produce(&self, topic: &str, records: &[(&str, &str)]) {
+        let records = records.iter().map(|(key, value)| (topic, *key, *value));
+        self.produce_all(records);
+    }
+
+    /// As [`Self::produce`], for (topic, key, value).
+    pub(crate) fn produce_all<'a>(
+        &self,
+        records: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
+    ) {
         let mut config = self.config();
         let producer: BaseProducer = config
             .set("partitioner", "murmur2_random")
             .set("allow.auto.create.topics", "false")
             .create()
             .expect("a producer");
-        for (key, value) in records {
-            let record = BaseRecord::to(topic).key(*key).payload(*value);
+        for (topic, key, value) in records {
+            let record = BaseRecord::to(topic).key(key).payload(value);
             producer
                 .send(record)
                 .unwrap_or_else(|(e, _)| panic!("cannot write to {topic}: {e}"));
         }
         producer
             .flush(DEADLINE)
-            .unwrap_or_else(|e| panic!("cannot write to {topic}: {e}"));
+            .unwrap_or_else(|e| panic!("cannot write: {e}"));
     }
 
     /// The end offset of each partition of a topic.

@@ -147,6 +147,16 @@ impl ControlPlane {
             .expect("cannot read what kubectl says")
     }
 
+    /// As [`Self::kubectl_with_input`]; panics if it fails.
+    pub(crate) fn kubectl_with_input_ok(&self, args: &[&str], input: &str) {
+        let output = self.kubectl_with_input(args, input);
+        assert!(
+            output.status.success(),
+            "kubectl {args:?} failed:\n{}",
+            text(&output)
+        );
+    }
+
     /// Starts a `kubectl` as admin that goes on by itself, such as a watch; what it prints is the process's log.
     pub(crate) fn kubectl_running(&self, args: &[&str]) -> Process {
         let log = self.dir.join(format!("{}.log", unique("kubectl")));

@@ -45,15 +45,23 @@ impl Operator {
         command
             .arg("run")
             .args(["--listen", &format!("127.0.0.1:{port}")]);
-        if !options
-            .args
-            .iter()
-            .any(|arg| arg.starts_with("--poll-interval"))
-        {
-            command.args(["--poll-interval", "500ms"]);
-        }
         for namespace in &options.namespaces {
             command.args(["--watch-namespace", namespace]);
+        }
+        // A Lease for each test. Under its own name an operator that a test starts again need not wait for it.
+        let given = |flag: &str| options.args.iter().any(|arg| arg.starts_with(flag));
+        let own = options.namespaces.first();
+        let own = own.and_then(|namespaces| namespaces.split(',').next());
+        let defaults = [
+            ("--poll-interval", Some("500ms")),
+            ("--installation", Some("tests")),
+            ("--lease-namespace", own),
+            ("--identity", own),
+        ];
+        for (flag, value) in defaults {
+            if let Some(value) = value.filter(|_| !given(flag)) {
+                command.args([flag, value]);
+            }
         }
         let kubeconfig = options.kubeconfig.unwrap_or_else(|| kube.kubeconfig());
         command
@@ -85,6 +93,16 @@ impl Operator {
     /// Kills it outright, as a crash would.
     pub(crate) fn kill(&mut self) {
         self.process.kill();
+    }
+
+    /// Stops it in its tracks, as a machine without a moment to spare would, until [`Self::resume`].
+    pub(crate) fn pause(&mut self) {
+        self.process.signal("STOP");
+    }
+
+    /// Lets a paused one go on.
+    pub(crate) fn resume(&mut self) {
+        self.process.signal("CONT");
     }
 
     /// Asks it to stop, as Kubernetes does, and waits until it has.

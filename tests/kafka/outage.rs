@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use copartition::kafka::{Client, Error, Health, PollSettings, TopicError};
+use copartition::kafka::{Client, Error, Health, PollSettings, TopicError, WriteGuard};
 use copartition::plan::{Records, TopicReading};
 
 use super::watch::{OFTEN, Watch, every};
@@ -23,7 +23,8 @@ pub(crate) fn a_closed_port_is_unreachable_in_time_and_blocks_nothing(_env: &Env
     let settings =
         settings(&format!("127.0.0.1:{port}")).with_request_timeout(Duration::from_secs(2));
     let (answer, took, ticks) = runtime.block_on(async {
-        let client = Client::connect(&settings, Arc::default()).expect("a client");
+        let client =
+            Client::connect(&settings, Arc::default(), &WriteGuard::default()).expect("a client");
         let start = Instant::now();
         let mut clock = tokio::time::interval(Duration::from_millis(20));
         let mut ticks = 0;
@@ -51,7 +52,8 @@ pub(crate) fn a_name_that_does_not_resolve_is_unreachable(_env: &Env) {
     let settings =
         settings("no-such-host.invalid:9092").with_request_timeout(Duration::from_secs(1));
     let answer = runtime.block_on(async {
-        let client = Client::connect(&settings, Arc::default()).expect("a client");
+        let client =
+            Client::connect(&settings, Arc::default(), &WriteGuard::default()).expect("a client");
         client.create_topics(&[new_topic("a", 1)], false).await
     });
     let Err(TopicError::Unreachable(reason)) = &answer["a"] else {
@@ -75,7 +77,8 @@ pub(crate) fn a_listener_that_wants_a_login_is_unreachable_with_a_hint(env: &Env
     let settings = settings(&kafka.extra_bootstrap()).with_request_timeout(Duration::from_secs(3));
     let runtime = runtime();
     let answer = runtime.block_on(async {
-        let client = Client::connect(&settings, Arc::default()).expect("a client");
+        let client =
+            Client::connect(&settings, Arc::default(), &WriteGuard::default()).expect("a client");
         client.cluster_id().await
     });
     let Err(Error::Unreachable(reason)) = answer else {
@@ -87,7 +90,7 @@ pub(crate) fn a_listener_that_wants_a_login_is_unreachable_with_a_hint(env: &Env
 pub(crate) fn settings_without_a_server_are_refused(_env: &Env) {
     let runtime = runtime();
     let _context = runtime.enter();
-    let answer = Client::connect(&settings(" "), Arc::default());
+    let answer = Client::connect(&settings(" "), Arc::default(), &WriteGuard::default());
     assert!(matches!(answer, Err(Error::Rejected { .. })), "{answer:?}");
 }
 
@@ -102,7 +105,8 @@ pub(crate) fn dropped_clients_disconnect_without_blocking(_env: &Env) {
     let mut sockets = Vec::new();
     for _ in 0..20 {
         let _context = runtime.enter();
-        let client = Client::connect(&settings, Arc::clone(&metrics)).expect("a client");
+        let client = Client::connect(&settings, Arc::clone(&metrics), &WriteGuard::default())
+            .expect("a client");
         let asking = client.clone();
         // The client connects only when it is asked something; nobody waits for the answer.
         drop(runtime.spawn(async move { asking.cluster_id().await }));

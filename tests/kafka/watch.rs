@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use copartition::kafka::{
-    Cluster, Clusters, ConnectionSettings, Health, Interest, Metrics, PollSettings,
+    Cluster, Clusters, ConnectionSettings, Health, Interest, Metrics, PollSettings, WriteGuard,
 };
 use copartition::plan::{TopicReading, TopicState, TopicView};
 use tokio::runtime::Runtime;
@@ -37,7 +37,7 @@ impl Watch {
     pub(super) fn new(connection: ConnectionSettings, polls: PollSettings) -> Self {
         let runtime = runtime();
         let metrics = Arc::new(Metrics::default());
-        let clusters = Clusters::new(polls, Arc::clone(&metrics));
+        let clusters = Clusters::new(polls, Arc::clone(&metrics), WriteGuard::default());
         let cluster = {
             let _context = runtime.enter();
             clusters.cluster(&connection).expect("a cluster")

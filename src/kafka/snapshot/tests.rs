@@ -13,7 +13,10 @@ struct World {
 
 fn world() -> World {
     World {
-        snapshot: Snapshot::new(GAP),
+        snapshot: Snapshot::new(Doubt {
+            gap: GAP,
+            misses: 3,
+        }),
         now: Instant::now(),
         stamp: 0,
         poll: 0,
@@ -240,7 +243,9 @@ fn records_once_seen_stay_seen_under_the_same_id() {
     world.read(vec![("a", with_records("A", Some(Records::None)))]);
     assert_eq!(world.state("a").records, Records::None);
     assert!(!world.snapshot.holds_records("a", &"A".to_owned()));
-    world.read(vec![("a", with_records("A", Some(unreadable.clone())))]);
+    for _ in 0..3 {
+        world.read(vec![("a", with_records("A", Some(unreadable.clone())))]);
+    }
     assert_eq!(world.state("a").records, unreadable);
     world.read(vec![("a", with_records("A", None))]);
     assert_eq!(world.state("a").records, unreadable);
@@ -249,6 +254,7 @@ fn records_once_seen_stay_seen_under_the_same_id() {
     for later in [Some(Records::None), Some(unreadable), None] {
         world.read(vec![("a", with_records("A", later))]);
         assert_eq!(world.state("a").records, Records::Some);
+        assert_eq!(world.view("a").unwrap().misses, 0);
     }
     world.read(vec![("a", Seen::Missing)]);
     world.read(vec![("a", Seen::Missing)]);
@@ -287,24 +293,117 @@ fn a_config_is_kept_until_it_is_read_again_or_the_id_changes() {
     assert_eq!(world.snapshot.config_read("a", &"B".to_owned()), None);
 }
 
+/// Readings that tell nothing of a topic, each of another kind.
+fn untold() -> [(Seen, TopicReading); 2] {
+    let words = "words".to_owned();
+    [
+        (Seen::NotAuthorized, TopicReading::NotAuthorized),
+        (Seen::Failed(words.clone()), TopicReading::Failed(words)),
+    ]
+}
+
 #[test]
-fn other_answers_replace_a_reading() {
+fn what_was_read_stands_until_three_readings_in_a_row_tell_nothing() {
+    for (seen, told) in untold() {
+        for before in [present("A", 6), Seen::Missing] {
+            let mut world = world();
+            world.read(vec![("a", before.clone())]);
+            world.read(vec![("a", before)]);
+            let stood = world.view("a").unwrap();
+            for _ in 0..2 {
+                world.read(vec![("a", seen.clone())]);
+                let view = world.view("a").unwrap();
+                assert_eq!((view.reading, view.misses), (stood.reading.clone(), 1));
+            }
+            world.read(vec![("a", seen.clone())]);
+            let view = world.view("a").unwrap();
+            assert_eq!((view.reading, view.misses), (told.clone(), 0));
+        }
+    }
+}
+
+#[test]
+fn an_answer_ends_the_doubt() {
+    for (seen, _) in untold() {
+        let mut world = world();
+        world.read(vec![("a", present("A", 6))]);
+        let stood = world.view("a");
+        for _ in 0..3 {
+            world.read(vec![("a", seen.clone())]);
+            world.read(vec![("a", seen.clone())]);
+            // Also one that did not ask for offsets.
+            world.read(vec![("a", with_records("A", None))]);
+            assert_eq!(world.view("a"), stood);
+        }
+    }
+}
+
+#[test]
+fn readings_at_nearly_the_same_time_are_one_doubt() {
     let mut world = world();
     world.read(vec![("a", present("A", 6))]);
-    world.read(vec![("a", Seen::NotAuthorized)]);
-    assert_eq!(
-        world.view("a").unwrap().reading,
-        TopicReading::NotAuthorized
-    );
+    let at = world.now + GAP;
+    for _ in 0..5 {
+        let reading = world.reading("one", vec![("a", Seen::NotAuthorized)]);
+        world.snapshot.merge(Reading { at, ..reading });
+    }
+    assert!(present_state(&world.view("a").unwrap()));
+}
+
+fn present_state(view: &TopicView) -> bool {
+    matches!(view.reading, TopicReading::Present(_))
+}
+
+#[test]
+fn a_failure_between_two_misses_does_not_make_the_first_one_a_proof() {
+    let mut world = world();
+    world.read(vec![("a", present("A", 6))]);
     world.read(vec![("a", Seen::Failed("words".to_owned()))]);
-    let failed = TopicReading::Failed("words".to_owned());
-    assert_eq!(
-        world.view("a").unwrap(),
-        TopicView {
-            reading: failed,
-            misses: 0
-        }
-    );
+    world.read(vec![("a", Seen::Missing)]);
+    assert!(present_state(&world.view("a").unwrap()), "one miss");
+    world.read(vec![("a", Seen::Missing)]);
+    let view = world.view("a").unwrap();
+    assert_eq!((view.reading, view.misses), (TopicReading::Missing, 2));
+    // Nor does it bring the topic back.
+    world.read(vec![("a", Seen::Failed("words".to_owned()))]);
+    let view = world.view("a").unwrap();
+    assert_eq!((view.reading, view.misses), (TopicReading::Missing, 1));
+    world.read(vec![("a", Seen::Missing)]);
+    assert_eq!(world.view("a").unwrap().misses, 2);
+}
+
+#[test]
+fn a_topic_that_was_never_read_is_denied_at_once_and_unknown_after_three_failures() {
+    let mut world = world();
+    let [(denied, denial), (failed, failure)] = untold();
+    world.read(vec![("a", denied), ("b", failed.clone())]);
+    assert_eq!(world.view("a").unwrap().reading, denial);
+    assert_eq!(world.view("b"), None);
+    world.read(vec![("b", failed.clone())]);
+    assert_eq!(world.view("b"), None);
+    world.read(vec![("b", failed)]);
+    assert_eq!(world.view("b").unwrap().reading, failure);
+}
+
+#[test]
+fn offsets_that_become_unreadable_are_doubted_and_then_believed() {
+    let mut world = world();
+    let unreadable = || with_records("A", Some(Records::Unreadable("words".to_owned())));
+    world.read(vec![("a", with_records("A", Some(Records::None)))]);
+    for _ in 0..2 {
+        world.read(vec![("a", unreadable())]);
+        assert_eq!(world.view("a").unwrap().misses, 1);
+        assert!(world.snapshot.is_doubted("a"), "to be read again soon");
+        assert_eq!(world.state("a").records, Records::None);
+        // A reading that did not ask for them says nothing of them.
+        world.read(vec![("a", with_records("A", None))]);
+    }
+    world.read(vec![("a", unreadable())]);
+    assert_eq!(world.view("a").unwrap().misses, 0);
+    assert!(!world.snapshot.is_doubted("a"));
+    assert!(matches!(world.state("a").records, Records::Unreadable(_)));
+    world.read(vec![("a", with_records("A", Some(Records::None)))]);
+    assert_eq!(world.state("a").records, Records::None);
 }
 
 #[test]
