@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit integration crds check-crds test demo clean
+.PHONY: help setup build fmt lint doc unit integration crds check-crds test demo bench clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -59,6 +59,11 @@ test: ## Everything that CI checks
 
 demo: ## Show the operator at work on a Kafka and a Kubernetes of its own (KEEP=1 leaves them up)
 	@examples/demo.sh
+
+bench: ## Measure at scale and write docs/benchmarks.md (GROUPS=100,500 or MIXED=2000 for a part, STEADY=seconds)
+	@$(MAKE) --no-print-directory setup
+	$(call step,benchmarks)
+	cargo bench --bench scale --locked -- $(if $(GROUPS),--groups $(GROUPS)) $(if $(MIXED),--mixed $(MIXED)) $(if $(STEADY),--steady $(STEADY)) $(if $(OUT),--out $(OUT))
 
 clean: ## Remove what was built here (not the cache of servers)
 	cargo clean

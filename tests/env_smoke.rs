@@ -74,7 +74,14 @@ pub(crate) fn three_nodes_survive_the_loss_of_one(env: &Env) {
         "num.partitions=7".to_owned(),
         "broker.rack=rack-@NODE@".to_owned(),
     ];
-    let mut kafka = KafkaCluster::start(env.root(), 3, KafkaOptions { properties });
+    let mut kafka = KafkaCluster::start(
+        env.root(),
+        3,
+        KafkaOptions {
+            properties,
+            ..KafkaOptions::default()
+        },
+    );
     let topic = unique("replicated");
     let create = ["--create", "--topic", &topic, "--replication-factor", "3"];
     kafka.tool_ok(TOPICS, &create);

@@ -36,7 +36,8 @@ pub(crate) const KAFKA_WRITES: [&str; 8] = [
     "DELETE_ACLS",
 ];
 /// All verbs that change something at the API server.
-const API_WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
+pub(crate) const API_WRITES: [&str; 5] =
+    ["create", "update", "patch", "delete", "deletecollection"];
 
 /// Options for an operator that watches one namespace, as the user whom the example's role is granted to.
 pub(crate) fn options(kube: &ControlPlane, namespace: &str, args: &[&str]) -> OperatorOptions {
@@ -45,6 +46,7 @@ pub(crate) fn options(kube: &ControlPlane, namespace: &str, args: &[&str]) -> Op
         namespaces: vec![namespace.to_owned()],
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         kubeconfig: Some(kube.kubeconfig_for_operator()),
+        ..OperatorOptions::default()
     }
 }
 

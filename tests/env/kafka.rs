@@ -22,6 +22,8 @@ pub(crate) struct KafkaOptions {
     /// Lines of `server.properties`, for all nodes. In them stand `@NODE@` for the node's id, `@CLIENT@`, `@CONTROLLER@`
     /// and `@EXTRA@` for its ports (the last one is for a listener of the test's own), `@DIR@` for its data folder.
     pub(crate) properties: Vec<String>,
+    /// The JVM's options in place of the default ones, for brokers that need a larger heap.
+    pub(crate) jvm: Option<&'static str>,
 }
 
 /// One request that a broker has answered, as its request log has it.
@@ -41,6 +43,7 @@ pub(crate) struct KafkaCluster {
     dir: PathBuf,
     id: String,
     properties: Vec<String>,
+    jvm: Option<&'static str>,
     nodes: Vec<Node>,
 }
 
@@ -68,6 +71,7 @@ impl KafkaCluster {
             dir: root.join(unique("kafka")),
             id,
             properties: options.properties,
+            jvm: options.jvm,
             nodes,
         };
         for id in cluster.ids() {
@@ -201,7 +205,8 @@ impl KafkaCluster {
             .unwrap_or_else(|| panic!("node {node} does not run"))
     }
 
-    fn log_path(&self, node: usize) -> PathBuf {
+    /// The file that a node writes its log to.
+    pub(crate) fn log_path(&self, node: usize) -> PathBuf {
         self.dir.join(format!("node-{node}.log"))
     }
 
@@ -236,6 +241,9 @@ impl KafkaCluster {
             .arg(self.dir.join(format!("node-{node}")))
             .args([&node.to_string(), &ports.join(","), &self.id])
             .arg(self.properties_path(node));
+        if let Some(jvm) = self.jvm {
+            command.env("KAFKA_NODE_JVM_OPTS", jvm);
+        }
         let process = Process::start(&format!("kafka node {node}"), command, &self.log_path(node));
         self.nodes[node - 1].process = Some(process);
     }

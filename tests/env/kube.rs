@@ -167,12 +167,17 @@ impl ControlPlane {
     /// `Metadata` (`user.username`, `verb`, `objectRef.resource`, `userAgent`, `responseStatus.code` and so on).
     /// A watch counts twice, with `stage` `ResponseStarted` and, when it ends, `ResponseComplete`.
     pub(crate) fn audit(&self, pick: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let log = fs::read_to_string(self.dir.join("apiserver/audit.log")).unwrap_or_default();
+        let log = fs::read_to_string(self.audit_path()).unwrap_or_default();
         // The last line may still be being written.
         log.lines()
             .filter_map(|line| serde_json::from_str(line).ok())
             .filter(pick)
             .collect()
+    }
+
+    /// The file that [`Self::audit`] reads.
+    pub(crate) fn audit_path(&self) -> PathBuf {
+        self.dir.join("apiserver/audit.log")
     }
 
     /// Kills the API server outright; etcd keeps the data.

@@ -21,6 +21,8 @@ pub(crate) struct OperatorOptions {
     pub(crate) args: Vec<String>,
     /// As whom to talk to the API server; admin if unset.
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// What it logs, unless RUST_LOG says so; tests want to read more than users do.
+    pub(crate) log: Option<&'static str>,
 }
 
 /// Killed when dropped; its log is printed if the test is failing.
@@ -69,7 +71,7 @@ impl Operator {
             .env("KUBECONFIG", kubeconfig)
             .env("RUST_BACKTRACE", "1");
         if env::var_os("RUST_LOG").is_none() {
-            command.env("RUST_LOG", "info,copartition=debug");
+            command.env("RUST_LOG", options.log.unwrap_or("info,copartition=debug"));
         }
         let process = Process::start(&name, command, &kube.dir().join(format!("{name}.log")));
         Self { process, port }

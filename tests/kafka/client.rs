@@ -65,7 +65,14 @@ pub(crate) fn nothing_asks_for_all_topics(env: &Env) {
 
 pub(crate) fn asking_never_creates_a_topic(env: &Env) {
     let properties = vec!["auto.create.topics.enable=true".to_owned()];
-    let kafka = KafkaCluster::start(env.root(), 1, KafkaOptions { properties });
+    let kafka = KafkaCluster::start(
+        env.root(),
+        1,
+        KafkaOptions {
+            properties,
+            ..KafkaOptions::default()
+        },
+    );
     let bench = Bench::new(&kafka.bootstrap());
     let ghost = unique("ghost");
     for _ in 0..3 {
@@ -292,7 +299,14 @@ pub(crate) fn a_hidden_topic_is_not_authorized(env: &Env) {
         "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer".to_owned(),
         "allow.everyone.if.no.acl.found=true".to_owned(),
     ];
-    let kafka = KafkaCluster::start(env.root(), 1, KafkaOptions { properties });
+    let kafka = KafkaCluster::start(
+        env.root(),
+        1,
+        KafkaOptions {
+            properties,
+            ..KafkaOptions::default()
+        },
+    );
     let bench = Bench::new(&kafka.bootstrap());
     let [hidden, open, fixed] = ["hidden", "open", "fixed"].map(unique);
     for topic in [&hidden, &open, &fixed] {

@@ -73,7 +73,14 @@ pub(crate) fn a_listener_that_wants_a_login_is_unreachable_with_a_hint(env: &Env
         "listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_admin=\"admin\";",
     ];
     let properties = properties.map(str::to_owned).to_vec();
-    let kafka = KafkaCluster::start(env.root(), 1, KafkaOptions { properties });
+    let kafka = KafkaCluster::start(
+        env.root(),
+        1,
+        KafkaOptions {
+            properties,
+            ..KafkaOptions::default()
+        },
+    );
     let settings = settings(&kafka.extra_bootstrap()).with_request_timeout(Duration::from_secs(3));
     let runtime = runtime();
     let answer = runtime.block_on(async {
