@@ -8,10 +8,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * The bare reference: what Kafka's own admin client takes to create topics, and to grow them, in batched requests and
@@ -23,6 +27,7 @@ import org.apache.kafka.common.KafkaFuture;
 public final class BareAdmin {
     /** KRaft refuses a request that makes more than 10,000 records; this is half of that. */
     private static final int MOST_RECORDS = 5_000;
+    private static final int LOOK_MS = 1_000;
     private static final long DEADLINE_MS = TimeUnit.MINUTES.toMillis(10);
 
     public static void main(String[] args) throws Exception {
@@ -62,6 +67,8 @@ public final class BareAdmin {
         print("create_answered", began);
         untilVisible(admin, names, partitions);
         print("create_visible", began);
+        untilLed(admin, names, partitions);
+        print("create_led", began);
     }
 
     private static void grow(Admin admin, List<String> names, int from, int to) throws Exception {
@@ -78,6 +85,8 @@ public final class BareAdmin {
         print("grow_answered", began);
         untilVisible(admin, names, to);
         print("grow_visible", began);
+        untilLed(admin, names, to);
+        print("grow_led", began);
     }
 
     private static List<List<String>> batches(List<String> names, int partitions) {
@@ -95,7 +104,7 @@ public final class BareAdmin {
         }
     }
 
-    /** Until a broker shows all topics with all partitions led. */
+    /** Until a broker shows all topics with all partitions, each with a leader. */
     private static void untilVisible(Admin admin, List<String> names, int partitions) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS);
         List<String> left = names;
@@ -121,6 +130,44 @@ public final class BareAdmin {
             return topic.partitions().size() == partitions
                 && topic.partitions().stream().allMatch(partition -> partition.leader() != null);
         } catch (ExecutionException unknown) {
+            return false;
+        }
+    }
+
+    /**
+     * Until each leader answers for its partitions. A broker shows a topic as soon as it has read of it, and only then
+     * makes the logs, one after the other: before that nobody can write to it.
+     */
+    private static void untilLed(Admin admin, List<String> names, int partitions) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS);
+        Map<TopicPartition, OffsetSpec> left = new HashMap<>();
+        for (String name : names) {
+            for (int partition = 0; partition < partitions; partition++) {
+                left.put(new TopicPartition(name, partition), OffsetSpec.latest());
+            }
+        }
+        // One attempt a request: the client's own retries would wait for the slowest partition of all.
+        ListOffsetsOptions once = new ListOffsetsOptions().timeoutMs(LOOK_MS);
+        while (!left.isEmpty()) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException(left.size() + " partitions are not led, such as " + left.keySet().iterator().next());
+            }
+            ListOffsetsResult answer = admin.listOffsets(left, once);
+            Map<TopicPartition, OffsetSpec> missing = new HashMap<>();
+            for (TopicPartition partition : left.keySet()) {
+                if (!isDone(answer.partitionResult(partition))) {
+                    missing.put(partition, OffsetSpec.latest());
+                }
+            }
+            left = missing;
+        }
+    }
+
+    private static boolean isDone(KafkaFuture<?> answer) throws Exception {
+        try {
+            answer.get();
+            return true;
+        } catch (ExecutionException notYet) {
             return false;
         }
     }

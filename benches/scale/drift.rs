@@ -27,7 +27,7 @@ pub(crate) fn measure(stage: &mut Stage, partitions: usize, rows: &mut Rows) -> 
     let groups = stage.size.groups;
     let busy = BUSY.min(groups / 2);
     let samples = SAMPLES.min((groups - busy) / 2);
-    let somebody = Somebody::of(&stage.kafka)?;
+    let somebody = Somebody::of(stage.kafka())?;
     let idle = busy..busy + samples;
     let latencies = stage
         .runtime
@@ -50,13 +50,14 @@ pub(crate) fn measure(stage: &mut Stage, partitions: usize, rows: &mut Rows) -> 
     })?;
     let rate = count(edits.load(Ordering::Relaxed)) / began.elapsed().as_secs_f64();
     report(
-        &format!("while {busy} groups change, {rate:.0} edits a second"),
+        &format!("while {busy} groups change"),
         &latencies,
         groups,
         rows,
     );
+    rows.add("drift: edits a second meanwhile", rate, "/s");
     let names: Vec<String> = (0..busy).map(groups::name).collect();
-    stage.runtime.block_on(stage.board.wait(
+    stage.runtime.block_on(stage.wait(
         "the changed groups to have their config applied",
         &names,
         SEEN_WITHIN,
@@ -82,7 +83,6 @@ async fn sample(
         somebody.grow(&topic, partitions + 1).await?;
         let names = [groups::name(n)];
         let seen = stage
-            .board
             .wait("drift to be seen", &names, SEEN_WITHIN, |seen| {
                 seen.since("PartitionsAligned", "False", "PartitionDrift")
             })
@@ -94,7 +94,7 @@ async fn sample(
 
 /// The groups that change, in two variants that differ in a config of both topics.
 fn changing(stage: &Stage, busy: usize, partitions: usize) -> [Vec<Manifest>; 2] {
-    let bootstrap = stage.kafka.bootstrap();
+    let bootstrap = stage.kafka().bootstrap();
     ["600000000", "604800000"].map(|retention| {
         (0..busy)
             .map(|n| {

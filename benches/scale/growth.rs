@@ -1,10 +1,11 @@
 //! All groups from one count to the next, with consent, over topics that hold records.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 
 use crate::apply;
+use crate::bare::Took;
 use crate::board::Seen;
 use crate::groups::{self, Manifest};
 use crate::somebody::Somebody;
@@ -14,11 +15,11 @@ use crate::table::{Rows, count};
 pub(crate) fn measure(
     stage: &mut Stage,
     to: usize,
-    bare: Duration,
+    bare: Took,
     rows: &mut Rows,
 ) -> Result<(), String> {
     let (groups, from) = (stage.size.groups, stage.size.partitions);
-    let somebody = Somebody::of(&stage.kafka)?;
+    let somebody = Somebody::of(stage.kafka())?;
     // Only a topic with records needs a consent.
     somebody.write_to_each((0..groups).flat_map(groups::topics))?;
     stage.wait_polls(2);
@@ -31,10 +32,7 @@ pub(crate) fn measure(
     let (applied, ready) = stage.runtime.block_on(async {
         let applied = groups::apply(&stage.client, manifests).await?;
         let what = format!("all groups to be Ready with {to} partitions");
-        let ready = stage
-            .board
-            .wait(&what, &names, deadline, Seen::ready)
-            .await?;
+        let ready = stage.wait(&what, &names, deadline, Seen::ready).await?;
         Ok::<_, String>((applied, ready))
     })?;
     let cpu = process.cpu_seconds() - cpu;
@@ -47,8 +45,13 @@ pub(crate) fn measure(
     let reference = groups == 500;
     let name = |what: &str| format!("growth {from} to {to}: {what}");
     rows.add(
-        &name("bare CreatePartitions in batches, until all topics show it"),
-        bare.as_secs_f64(),
+        &name("bare CreatePartitions in batches: until all topics show it"),
+        bare.shown.as_secs_f64(),
+        "s",
+    );
+    rows.add(
+        &name("bare CreatePartitions in batches: until all partitions are led"),
+        bare.led.as_secs_f64(),
         "s",
     );
     rows.add(
@@ -63,7 +66,7 @@ pub(crate) fn measure(
         );
     rows.add(
         &name("ratio to the bare CreatePartitions"),
-        took / bare.as_secs_f64(),
+        took / bare.led.as_secs_f64(),
         "x",
     )
     .at_most_if(reference, 1.5);
@@ -87,7 +90,7 @@ pub(crate) fn measure(
 }
 
 fn manifest(stage: &Stage, n: usize, to: usize) -> Manifest {
-    let mut manifest = groups::manifest(n, &stage.kafka.bootstrap(), to);
+    let mut manifest = groups::manifest(n, &stage.kafka().bootstrap(), to);
     manifest.spec["acceptKeyMovement"] = json!({
         "topics": groups::topics(n),
         "fromPartitions": stage.size.partitions,

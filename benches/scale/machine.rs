@@ -6,17 +6,24 @@ use std::{fs, thread};
 
 use jiff::Timestamp;
 
-pub(crate) fn describe() -> String {
+pub(crate) fn describe(data: &str) -> String {
     let day = Timestamp::now().strftime("%Y-%m-%d");
     let cores = thread::available_parallelism().map_or(0, usize::from);
     let memory = memory_gib().map_or_else(String::new, |gib| format!(", {gib:.0} GiB"));
+    let load = load().map_or_else(String::new, |load| format!(" with a load of {load} before"));
     format!(
-        "{day}, {cores} cores{memory}, Kafka {} on Java {}, Kubernetes {}, operator {}",
+        "{day}, {cores} cores{memory}{load}, Kafka {} on Java {} with {data}, Kubernetes {}, operator {}",
         pinned("kafka/pom.xml", "<kafka.version>", "<"),
         java(),
         pinned("controlplane/go.mod", "k8s.io/kubernetes v", "\n"),
         env!("CARGO_PKG_VERSION"),
     )
+}
+
+/// How busy the machine was with other things in the last minute: figures of a busy one mean little.
+fn load() -> Option<String> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    load.split_whitespace().next().map(ToOwned::to_owned)
 }
 
 fn memory_gib() -> Option<f64> {

@@ -21,6 +21,7 @@
 mod apply;
 mod bare;
 mod board;
+mod broker;
 mod drift;
 // What the tests need of their servers; the benchmark does not use all of it.
 #[allow(dead_code, unused_imports)]
@@ -43,13 +44,12 @@ mod stage;
 mod steady;
 mod table;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
 
-use env::Root;
+use broker::Folders;
 use settings::{Settings, Size};
 use stage::Stage;
 use table::{Rows, Table};
@@ -58,108 +58,108 @@ use table::{Rows, Table};
 const MIXED_LAST: usize = 1_000_000;
 
 fn main() -> ExitCode {
-    match run(&Settings::parse()) {
-        Ok(failures) if failures.is_empty() => ExitCode::SUCCESS,
-        Ok(failures) => {
-            for failure in failures {
-                eprintln!("bench: {failure}");
-            }
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("bench: {error}");
-            ExitCode::FAILURE
-        }
+    let outcome = Bench::prepare(Settings::parse()).and_then(Bench::run);
+    let failures = outcome.unwrap_or_else(|error| vec![error]);
+    for failure in &failures {
+        eprintln!("bench: {failure}");
+    }
+    if failures.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
-/// Runs everything that was asked for; what fails stops the rest of its own size only.
-fn run(settings: &Settings) -> Result<Vec<String>, String> {
-    let root = Root::create();
-    let began = Instant::now();
-    let say = |what: &str| println!("[{:>5} s] {what}", began.elapsed().as_secs());
-    let mut table = Table::read(&settings.out)?;
-    let mut failures = Vec::new();
-    for size in settings.sizes() {
-        let setting = size.setting();
-        say(&setting);
-        let mut rows = Rows::default();
-        let outcome = measure(root.path(), size, settings, &mut rows, &say);
-        finish(
-            &mut table,
-            &setting,
-            size.groups,
-            rows,
-            outcome,
+/// One run of everything that was asked for.
+struct Bench {
+    settings: Settings,
+    folders: Folders,
+    table: Table,
+    failures: Vec<String>,
+    began: Instant,
+}
+
+impl Bench {
+    fn prepare(settings: Settings) -> Result<Self, String> {
+        Ok(Self {
+            folders: Folders::create(&settings.data),
+            table: Table::read(&settings.out)?,
             settings,
-            &mut failures,
-        )?;
+            failures: Vec::new(),
+            began: Instant::now(),
+        })
     }
-    if let Some(size) = settings.mixed() {
-        let setting = format!("mixed: {}", size.setting());
-        say(&setting);
+
+    /// What fails stops the rest of its own size only. Returns all failures.
+    fn run(mut self) -> Result<Vec<String>, String> {
+        for size in self.settings.sizes() {
+            self.section(&size.setting(), size.groups, |bench, rows| {
+                bench.scenarios(size, rows)
+            })?;
+        }
+        if let Some(size) = self.settings.mixed() {
+            self.section(
+                &mixed::setting(size),
+                MIXED_LAST + size.groups,
+                |bench, rows| {
+                    limits::check(size)?;
+                    mixed::measure(&mut Stage::start(&bench.folders, size), rows)
+                },
+            )?;
+        }
+        println!("\n{}", self.table.markdown());
+        Ok(self.failures)
+    }
+
+    /// Measures one section of the table and writes it at once, also if not all of it could be measured.
+    fn section(
+        &mut self,
+        setting: &str,
+        order: usize,
+        measure: impl FnOnce(&Self, &mut Rows) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.say(setting);
+        let mut measured = machine::describe(self.folders.describe());
         let mut rows = Rows::default();
-        let outcome = limits::check(size)
-            .and_then(|()| mixed::measure(&mut Stage::start(root.path(), size), &mut rows));
-        finish(
-            &mut table,
-            &setting,
-            MIXED_LAST + size.groups,
-            rows,
-            outcome,
-            settings,
-            &mut failures,
-        )?;
+        if let Err(failure) = measure(self, &mut rows) {
+            eprintln!("{setting}: {failure}");
+            measured += "; **incomplete, as it failed**";
+            self.failures.push(format!("{setting}: {failure}"));
+        }
+        self.table.put(order, setting, &measured, rows);
+        self.table.write(&self.settings.out)
     }
-    println!("\n{}", table.markdown());
-    Ok(failures)
-}
 
-/// All scenarios of one size, in the order in which they leave each other alone.
-fn measure(
-    root: &Path,
-    size: Size,
-    settings: &Settings,
-    rows: &mut Rows,
-    say: &dyn Fn(&str),
-) -> Result<(), String> {
-    limits::check(size)?;
-    say("bare reference");
-    let bare = bare::measure(root, size)?;
-    say("servers");
-    let mut stage = Stage::start(root, size);
-    say("apply");
-    apply::measure(&mut stage, bare, rows)?;
-    say("steady");
-    steady::measure(&mut stage, settings.steady(), rows);
-    say("restart");
-    restart::measure(&mut stage, rows)?;
-    let mut partitions = size.partitions;
-    if let (Some(grown), Some(bare)) = (size.grown(), bare.grow) {
-        say("growth");
-        growth::measure(&mut stage, grown, bare, rows)?;
-        partitions = grown;
+    /// All scenarios of one size, in the order in which they leave each other alone.
+    fn scenarios(&self, size: Size, rows: &mut Rows) -> Result<(), String> {
+        limits::check(size)?;
+        self.say("bare reference");
+        let bare = bare::measure(&self.folders, size)?;
+        self.say("servers");
+        let mut stage = Stage::start(&self.folders, size);
+        self.say("apply");
+        apply::measure(&mut stage, bare.create, rows)?;
+        self.say("steady");
+        steady::measure(&mut stage, self.settings.steady(), rows);
+        self.say("restart");
+        restart::measure(&mut stage, rows)?;
+        let mut partitions = size.partitions;
+        if let (Some(grown), Some(bare)) = (size.grown(), bare.grow) {
+            self.say("growth");
+            growth::measure(&mut stage, grown, bare, rows)?;
+            partitions = grown;
+        }
+        self.say("drift");
+        drift::measure(&mut stage, partitions, rows)?;
+        rows.add(
+            "memory: most resident since the restart",
+            stage.process().peak(),
+            "MiB",
+        );
+        Ok(())
     }
-    say("drift");
-    drift::measure(&mut stage, partitions, rows)
-}
 
-/// Puts what was measured into the table, also if not all of it could be.
-fn finish(
-    table: &mut Table,
-    setting: &str,
-    order: usize,
-    rows: Rows,
-    outcome: Result<(), String>,
-    settings: &Settings,
-    failures: &mut Vec<String>,
-) -> Result<(), String> {
-    let mut measured = machine::describe();
-    if let Err(failure) = outcome {
-        eprintln!("{setting}: {failure}");
-        measured += "; **incomplete: it failed**";
-        failures.push(format!("{setting}: {failure}"));
+    fn say(&self, what: &str) {
+        println!("[{:>5} s] {what}", self.began.elapsed().as_secs());
     }
-    table.put(order, setting, &measured, rows);
-    table.write(&settings.out)
 }

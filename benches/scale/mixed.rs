@@ -8,11 +8,13 @@ use crate::apply;
 use crate::board::Seen;
 use crate::env::free_port;
 use crate::groups::{self, Manifest};
+use crate::settings::Size;
 use crate::stage::Stage;
 use crate::table::{Rows, count};
 
 /// How many groups are in trouble of each kind, where there are groups enough.
 const TROUBLED: usize = 20;
+const KINDS: [Kind; 3] = [Kind::Invalid, Kind::Dead, Kind::Colliding];
 /// A dead cluster is one only after several polls.
 const TROUBLE_WITHIN: Duration = Duration::from_secs(180);
 
@@ -44,10 +46,9 @@ pub(crate) fn measure(stage: &mut Stage, rows: &mut Rows) -> Result<(), String> 
     let process = stage.process();
     let began = Instant::now();
     let deadline = apply::deadline(stage.size.groups);
-    let board = &stage.board;
     let (ready, troubled) = stage.runtime.block_on(async {
         groups::apply(&stage.client, manifests).await?;
-        let ready = board
+        let ready = stage
             .wait("all other groups to be Ready", &fine, deadline, Seen::ready)
             .await?;
         let refused = |seen: &Seen| seen.since("Accepted", "False", "InvalidSpec");
@@ -57,13 +58,13 @@ pub(crate) fn measure(stage: &mut Stage, rows: &mut Rows) -> Result<(), String> 
                 .or_else(|| seen.since("Accepted", "False", "TopicConflict"))
         };
         let troubled = [
-            board
+            stage
                 .wait("InvalidSpec", &invalid, TROUBLE_WITHIN, refused)
                 .await?,
-            board
+            stage
                 .wait("Unreachable", &dead, TROUBLE_WITHIN, unreachable)
                 .await?,
-            board
+            stage
                 .wait(
                     "a holder or TopicConflict",
                     &pair_members,
@@ -89,22 +90,14 @@ pub(crate) fn measure(stage: &mut Stage, rows: &mut Rows) -> Result<(), String> 
     }
 
     let bad = invalid.len() + dead.len() + pairs.len();
-    let name = |what: &str| {
-        format!(
-            "{} invalid, {} at a dead cluster, {} colliding: {what}",
-            invalid.len(),
-            dead.len(),
-            pairs.len()
-        )
-    };
-    rows.add(&name("others Ready"), count(fine.len() + pairs.len()), "");
+    rows.add("groups Ready", count(fine.len() + pairs.len()), "");
     rows.add(
-        &name("until all others are Ready"),
+        "until all other groups are Ready",
         ready.max(troubled[2]).duration_since(began).as_secs_f64(),
         "s",
     );
     rows.add(
-        &name(&format!("until all {bad} say what is wrong")),
+        &format!("until the {bad} in trouble say what is wrong"),
         troubled
             .into_iter()
             .max()
@@ -113,20 +106,30 @@ pub(crate) fn measure(stage: &mut Stage, rows: &mut Rows) -> Result<(), String> 
             .as_secs_f64(),
         "s",
     );
-    rows.add(&name("CPU time of the operator"), cpu, "s");
-    rows.add(&name("most resident"), process.peak(), "MiB");
+    rows.add("CPU time of the operator", cpu, "s");
+    rows.add("most resident", process.peak(), "MiB");
     Ok(())
 }
 
+/// As the table says it.
+pub(crate) fn setting(size: Size) -> String {
+    let each = troubled(size.groups);
+    format!(
+        "{}, of them {each} invalid, {each} at a dead cluster, {each} colliding",
+        size.setting()
+    )
+}
+
+fn troubled(groups: usize) -> usize {
+    TROUBLED.min(groups / 10)
+}
+
 fn kinds(groups: usize) -> Vec<Kind> {
-    let troubled = TROUBLED.min(groups / 10).max(1);
+    let troubled = troubled(groups);
     let mut kinds = vec![Kind::Fine; groups];
-    let stride = groups / troubled;
+    let stride = groups / troubled.max(1);
     for n in 0..troubled {
-        for (offset, kind) in [Kind::Invalid, Kind::Dead, Kind::Colliding]
-            .into_iter()
-            .enumerate()
-        {
+        for (offset, kind) in KINDS.into_iter().enumerate() {
             // The group before a colliding one is fine: it is the other half of the pair.
             kinds[n * stride + offset * 2] = kind;
         }
@@ -144,7 +147,7 @@ fn pairs(kinds: &[Kind]) -> Vec<[String; 2]> {
 }
 
 fn manifests(stage: &Stage, kinds: &[Kind]) -> Vec<Manifest> {
-    let alive = stage.kafka.bootstrap();
+    let alive = stage.kafka().bootstrap();
     let nobody = format!("127.0.0.1:{}", free_port());
     let of = |(n, kind): (usize, &Kind)| {
         let bootstrap = if *kind == Kind::Dead { &nobody } else { &alive };

@@ -34,6 +34,14 @@ impl Pid {
         self.status("VmHWM:")
     }
 
+    /// Whether it runs. One that has ended and that nobody has waited for yet is still listed.
+    pub(crate) fn runs(self) -> bool {
+        fs::read_to_string(format!("/proc/{}/stat", self.0)).is_ok_and(|stat| {
+            let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim());
+            !state.starts_with(['Z', 'X'])
+        })
+    }
+
     fn status(self, field: &str) -> f64 {
         let status = self.read("status");
         let kib: u32 = status

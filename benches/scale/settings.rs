@@ -30,6 +30,9 @@ pub(crate) struct Settings {
     /// Where benchmarks.md and benchmarks.json are read and written
     #[arg(long, default_value = "docs")]
     pub(crate) out: PathBuf,
+    /// A folder in memory for the brokers' data; if there is none of that name, it lies on disk
+    #[arg(long, default_value = "/dev/shm")]
+    pub(crate) data: PathBuf,
     /// Cargo gives this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,

@@ -1,14 +1,15 @@
 //! The servers of one run: a fresh Kafka, a fresh API server, the operator as its users run it, and a watch.
 
-use std::path::Path;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
 
-use crate::board::Board;
-use crate::env::{ControlPlane, KafkaCluster, KafkaOptions, Operator, OperatorOptions};
+use crate::board::{Board, Seen};
+use crate::broker::{Broker, Folders};
+use crate::env::{ControlPlane, KafkaCluster, Operator, OperatorOptions};
 use crate::groups::{self, Manifest, NAMESPACE};
 use crate::process::Pid;
 use crate::requests::RequestLogs;
@@ -19,8 +20,8 @@ use crate::settings::Size;
 pub(crate) const POLL_INTERVAL: &str = "5s";
 pub(crate) const POLL_SECONDS: f64 = 5.0;
 
-/// 12,000 partitions need more than the heap of the tests' brokers; the collector and the compiler are theirs.
-const BROKER_JVM: &str = "-Xms512m -Xmx3g -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+/// Of the operator's log, for the message of a failure.
+const LAST_LINES: usize = 20;
 
 /// The operator ends before the servers do.
 pub(crate) struct Stage {
@@ -30,28 +31,19 @@ pub(crate) struct Stage {
     pub(crate) operator: Operator,
     pub(crate) logs: RequestLogs,
     pub(crate) kube: ControlPlane,
-    pub(crate) kafka: KafkaCluster,
+    broker: Broker,
     // The last field: the client's tasks live in it.
     pub(crate) runtime: Runtime,
 }
 
-/// A Kafka as every part of a run gets it: empty.
-pub(crate) fn kafka(root: &Path) -> KafkaCluster {
-    let options = KafkaOptions {
-        jvm: Some(BROKER_JVM),
-        ..KafkaOptions::default()
-    };
-    KafkaCluster::start(root, 1, options)
-}
-
 impl Stage {
-    pub(crate) fn start(root: &Path, size: Size) -> Self {
-        let (kafka, kube) = thread::scope(|scope| {
-            let kafka = scope.spawn(|| kafka(root));
-            let kube = ControlPlane::start(root);
+    pub(crate) fn start(folders: &Folders, size: Size) -> Self {
+        let (broker, kube) = thread::scope(|scope| {
+            let broker = scope.spawn(|| Broker::start(folders));
+            let kube = ControlPlane::start(folders.servers());
             kube.install_crds();
             kube.kubectl_ok(&["create", "namespace", NAMESPACE]);
-            (kafka.join().expect("Kafka did not start"), kube)
+            (broker.join().expect("Kafka did not start"), kube)
         });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -60,7 +52,7 @@ impl Stage {
             .expect("a runtime");
         let client = runtime.block_on(client(&kube));
         let board = runtime.block_on(async { Board::start(client.clone()) });
-        let logs = RequestLogs::new(&kube, &kafka);
+        let logs = RequestLogs::new(&kube, &broker.kafka);
         let operator = operator(&kube);
         Self {
             size,
@@ -69,9 +61,13 @@ impl Stage {
             operator,
             logs,
             kube,
-            kafka,
+            broker,
             runtime,
         }
+    }
+
+    pub(crate) fn kafka(&self) -> &KafkaCluster {
+        &self.broker.kafka
     }
 
     /// The operator's process.
@@ -91,7 +87,7 @@ impl Stage {
 
     /// All groups as they are first applied.
     pub(crate) fn manifests(&self) -> Vec<Manifest> {
-        let bootstrap = self.kafka.bootstrap();
+        let bootstrap = self.kafka().bootstrap();
         (0..self.size.groups)
             .map(|n| groups::manifest(n, &bootstrap, self.size.partitions))
             .collect()
@@ -102,6 +98,25 @@ impl Stage {
         (0..self.size.groups).map(groups::name).collect()
     }
 
+    /// As [`Board::wait`]; also ends if the operator does.
+    pub(crate) async fn wait(
+        &self,
+        what: &str,
+        names: &[String],
+        deadline: Duration,
+        fits: impl Fn(&Seen) -> Option<Instant>,
+    ) -> Result<Instant, String> {
+        tokio::select! {
+            outcome = self.board.wait(what, names, deadline, fits) => outcome,
+            () = ended(self.process()) => {
+                let log = self.operator.log();
+                let lines: Vec<&str> = log.lines().collect();
+                let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+                Err(format!("waiting for {what}, the operator has ended; its log ends:\n{last}"))
+            }
+        }
+    }
+
     /// Waits until so many more polls of Kafka have ended.
     pub(crate) fn wait_polls(&self, more: u64) {
         seen::wait_polls(&self.operator, more);
@@ -110,6 +125,12 @@ impl Stage {
     /// A counter of the operator's metrics page; the sum over those that begin so.
     pub(crate) fn counted(&self, beginning: &str) -> u64 {
         seen::counted(&self.operator, beginning)
+    }
+}
+
+async fn ended(process: Pid) {
+    while process.runs() {
+        tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 

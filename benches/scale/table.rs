@@ -12,11 +12,14 @@ use crate::settings::thousands;
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `make bench`; the README of the code says how. Everything is measured on a real Kafka (one broker) and a real
-Kubernetes API server on the same machine as the operator and the benchmark itself, each size on fresh ones. What the
-figures mean stands in `benches/scale/main.rs`. A ratio is one of the same run: before each size Kafka's own admin client makes
-the same topics in batched requests on a broker of its own. The figures of Strimzi's Topic Operator 1.2.0 were measured once
-on a two-core machine of the same kind. The past run is the one before, of the same setting.
+Written by `make bench`. Everything is measured on a real Kafka (one broker) and a real Kubernetes API server, on the same machine
+as the operator and the benchmark itself, each size on fresh servers. `benches/scale/main.rs` says what is done and what is counted.
+
+- A ratio is one of the same run: before each size Kafka's own admin client makes the same topics in batched requests, on a broker of
+  its own. A broker shows a topic before it has made its logs; *led* means that each partition's leader answers, which is what Ready waits for too.
+- Where there is a folder in memory, the broker's data lies there: on a disk most of the time is the broker's forcing each new partition to it.
+- The figures of Strimzi's Topic Operator 1.2.0 were measured once, on a two-core machine of the same kind.
+- The past run is the one before, of the same setting.
 ";
 
 /// All that is known: one section a setting.

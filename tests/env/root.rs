@@ -17,7 +17,11 @@ pub(crate) struct Root {
 
 impl Root {
     pub(crate) fn create() -> Self {
-        let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        Self::create_in(Path::new(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    /// In a folder that holds nothing but such folders.
+    pub(crate) fn create_in(parent: &Path) -> Self {
         fs::create_dir_all(parent).unwrap_or_else(|e| panic!("{}: {e}", parent.display()));
         // One run at a time creates or cleans up, so that a folder is never seen between its creation and its lock.
         let turn = open(&parent.join("servers.lock"));
