@@ -6,7 +6,7 @@
 //! layout      layouts, movement under growth, scheme comparison    pure
 //! plan        (group, memory, view) -> plan -> conditions          pure
 //! kafka       everything that talks to Kafka
-//! controller  watches, the six steps of a pass, claims, status
+//! controller  watches, the six steps of a pass, claims, status; one run without Kubernetes
 //! cli         the command line
 //! ```
 //! The pure folders know no Kubernetes, Kafka client, runtime, clock or environment; a test holds that.

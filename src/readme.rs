@@ -1,7 +1,7 @@
 //! The README says what the code says.
 
 use crate::api::CoPartitionedTopicGroup;
-use crate::plan::readme_table;
+use crate::plan::{exit_table, readme_table};
 
 const README: &str = include_str!("../README.md");
 
@@ -23,6 +23,16 @@ fn the_table_of_conditions_is_what_the_code_can_say() {
     let wanted = readme_table();
     assert_eq!(
         section("conditions").trim(),
+        wanted.trim(),
+        "put this between the markers in README.md:\n{wanted}"
+    );
+}
+
+#[test]
+fn the_table_of_exit_codes_is_what_the_code_returns() {
+    let wanted = exit_table();
+    assert_eq!(
+        section("exit-codes").trim(),
         wanted.trim(),
         "put this between the markers in README.md:\n{wanted}"
     );

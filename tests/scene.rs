@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::env::{Env, Operator, OperatorOptions, unique, wait_for};
+use crate::env::{Env, KafkaCluster, Operator, OperatorOptions, unique, wait_for};
 use crate::group::{self, DEADLINE, Group};
 
 /// The operator ends with the scene.
@@ -68,19 +68,7 @@ impl<'a> Scene<'a> {
     /// What the operator has asked Kafka to change on a topic, each as the API's name and the request. Requests that
     /// only validate are left out.
     pub(crate) fn writes(&self, topic: &str) -> Vec<(String, Value)> {
-        let kafka = &self.env.kafka;
-        kafka.flush_request_log();
-        [
-            "CREATE_TOPICS",
-            "CREATE_PARTITIONS",
-            "INCREMENTAL_ALTER_CONFIGS",
-        ]
-        .iter()
-        .flat_map(|api| kafka.requests(api, "copartition-operator"))
-        .map(|logged| (logged.api, logged.entry["request"].clone()))
-        .filter(|(_, request)| request["validateOnly"] != true)
-        .filter(|(_, request)| named(request).contains(&topic))
-        .collect()
+        writes(&self.env.kafka, topic)
     }
 
     /// Fails if the operator has written to one of these topics, now and after more looks at Kafka.
@@ -108,6 +96,23 @@ impl<'a> Scene<'a> {
             .map(|(_, request)| request)
             .collect()
     }
+}
+
+/// What the operator's binary has asked Kafka to change on a topic, each as the API's name and the request. Requests that
+/// only validate are left out.
+pub(crate) fn writes(kafka: &KafkaCluster, topic: &str) -> Vec<(String, Value)> {
+    kafka.flush_request_log();
+    [
+        "CREATE_TOPICS",
+        "CREATE_PARTITIONS",
+        "INCREMENTAL_ALTER_CONFIGS",
+    ]
+    .iter()
+    .flat_map(|api| kafka.requests(api, "copartition-operator"))
+    .map(|logged| (logged.api, logged.entry["request"].clone()))
+    .filter(|(_, request)| request["validateOnly"] != true)
+    .filter(|(_, request)| named(request).contains(&topic))
+    .collect()
 }
 
 /// The topics that a logged request names.

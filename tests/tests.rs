@@ -25,6 +25,7 @@ mod kafka;
 mod leader;
 mod lifecycle;
 mod memory;
+mod oneshot;
 mod outages;
 mod quiescence;
 mod scene;
@@ -214,6 +215,23 @@ trials! {
         a_namespace_goes_while_the_operator_is_stopped_and_its_topics_stay,
         two_installations_over_one_namespace_never_write_in_turn,
         a_second_kubernetes_cluster_on_the_same_kafka_shows_up_as_drift,
+    ];
+    oneshot: [
+        missing_topics_are_created_and_a_second_run_writes_nothing,
+        a_dry_run_says_what_it_would_do_and_writes_nothing,
+        a_dry_run_finds_what_kafka_would_refuse,
+        a_growth_needs_its_consent_here_too,
+        a_growth_cut_off_between_two_topics_is_completed_by_the_next_run,
+        declared_config_is_set_and_what_would_drop_records_is_not,
+        drift_a_pause_and_an_observer_are_somebodys_to_decide,
+        a_status_in_the_file_is_remembered,
+        every_group_is_done_and_the_worst_exit_code_counts,
+        two_groups_of_a_run_cannot_manage_one_topic,
+        what_cannot_be_read_is_named_and_nothing_is_asked,
+        an_address_where_nobody_answers_is_given_up_in_time,
+        a_signal_ends_it_at_once_and_it_says_what_is_left,
+        wrong_usage_is_never_taken_for_a_verdict,
+        the_json_is_as_documented_and_alone_on_standard_output,
     ];
     outages: [
         kafka_that_is_down_at_the_start_is_named_and_heals_by_itself,

@@ -7,12 +7,14 @@ mod claim;
 mod connection;
 mod crd;
 mod group;
+mod schema;
 mod status;
 
 pub use claim::*;
 pub use connection::*;
 pub use crd::{crds, to_yaml};
 pub use group::*;
+pub use schema::problems;
 pub use status::*;
 
 /// The API group of all resources.

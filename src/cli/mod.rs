@@ -1,5 +1,7 @@
 //! The command line of `copartition-operator`.
 
+mod reconcile;
+
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,8 @@ struct Cli {
 enum Command {
     /// Watch CoPartitionedTopicGroups and reconcile them until SIGTERM.
     Run(Run),
+    /// Reconcile groups from files once, without Kubernetes, and print the plan and the verdict.
+    Reconcile(reconcile::Reconcile),
     /// Print the CRDs, or write them into a folder.
     Crd {
         /// The folder; without it all CRDs go to standard output.
@@ -110,8 +114,22 @@ fn label(text: &str) -> Result<String, String> {
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => {
+            let failed = message.use_stderr();
+            // Nobody is left to tell.
+            let _ = message.print();
+            // Not clap's 2, which a pipeline would read as "blocked": also of a subcommand that is misspelt.
+            return ExitCode::from(u8::from(failed));
+        }
+    };
+    let outcome = match cli.command {
         Command::Run(arguments) => run(arguments),
+        Command::Reconcile(arguments) => match reconcile::reconcile(&arguments) {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
         Command::Crd { output_dir } => {
             crd(output_dir.as_deref()).map_err(|error| error.to_string())
         }
@@ -169,4 +187,44 @@ fn crd(output_dir: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reconciles(args: &[&str]) -> Result<reconcile::Reconcile, String> {
+        let all = ["copartition-operator", "reconcile"].iter().chain(args);
+        match Cli::try_parse_from(all)
+            .map_err(|error| error.to_string())?
+            .command
+        {
+            Command::Reconcile(arguments) => Ok(arguments),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    #[test]
+    fn a_run_without_kubernetes_takes_files_and_little_else() {
+        let parsed = reconciles(&["-f", "a", "--filename", "-", "--dry-run", "-o", "json"]);
+        let said = format!("{parsed:?}");
+        for part in [
+            r#"["a", "-"]"#,
+            "dry_run: true",
+            "output: Json",
+            "timeout: 60s",
+        ] {
+            assert!(said.contains(part), "no {part} in {said}");
+        }
+        let parsed = reconciles(&["-f", "a", "--timeout", "5m"]);
+        assert!(format!("{parsed:?}").contains("timeout: 300s"));
+        for wrong in [
+            &[][..],
+            &["-f"],
+            &["-f", "a", "--timeout", "0s"],
+            &["-f", "a", "-o", "x"],
+        ] {
+            assert!(reconciles(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

@@ -1,16 +1,20 @@
 //! Step 5, act: the actions of a decision are carried out, one outcome a topic. Nothing here deletes a topic.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::kafka::{Cluster, ConfigChange, Growth, NewTopic, TopicError};
+use crate::kafka::{self, Cluster, ConfigChange, Growth, NewTopic, TopicError};
 use crate::plan::{
-    Actions, Decision, Failure, Group, Grow, Input, Memory, Outcomes, Owner, View, decide,
+    Actions, Alter, Decision, Failure, Group, Grow, Input, Memory, Outcomes, Owner, View, decide,
 };
 
 /// How long written changes may take to show in the metadata of the broker that is asked. A broker that creates a
 /// thousand topics at once takes tens of seconds.
 const SHOWS_WITHIN: Duration = Duration::from_secs(60);
+/// How long set config may take to show. Without it the same change would only be sent once more.
+const CONFIG_SHOWS_WITHIN: Duration = Duration::from_secs(3);
+/// The pause between two looks for it.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What a decision rests on besides the view, so that it can be made again on a fresh one.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +52,8 @@ pub(super) struct Acted {
     pub(super) outcomes: Outcomes,
     /// Topics that were created by this call, and not by anybody else.
     pub(super) created: Vec<String>,
+    /// Growths that were carried out; the others were held back or failed.
+    pub(super) grown: Vec<Grow>,
 }
 
 /// Carries out `actions` on the topics `names`. `basis` decides again on a fresh view: a growth goes out only if it
@@ -60,10 +66,10 @@ pub(super) async fn act(
 ) -> Acted {
     let mut acted = Acted::default();
     create(cluster, actions, &mut acted).await;
-    let grown = grow(cluster, names, actions, basis, &mut acted).await;
+    acted.grown = grow(cluster, names, actions, basis, &mut acted.outcomes).await;
     configure(cluster, actions, &mut acted).await;
-    wait_until_shown(cluster, actions, &acted.created, &grown).await;
-    if acted.created.len() < actions.creates.len() || grown.len() < actions.growths.len() {
+    wait_until_shown(cluster, names, actions, &acted, basis).await;
+    if acted.created.len() < actions.creates.len() || acted.grown.len() < actions.growths.len() {
         // Somebody else was faster, or Kafka refused: what was decided on is not what is there. Should it not be readable
         // now, the next poll reads it.
         let _ = cluster.reread(names, true, false).await;
@@ -71,10 +77,29 @@ pub(super) async fn act(
     acted
 }
 
+/// Asks Kafka about each of `actions` whether it would do; nothing is changed.
+pub(super) async fn rehearse(cluster: &Cluster, actions: &Actions) -> Acted {
+    let mut acted = Acted::default();
+    create_topics(cluster, actions, true, &mut acted).await;
+    acted.grown = permitted(cluster, &actions.growths, &mut acted.outcomes).await;
+    let checked = cluster.client().check_configs(&changes(actions)).await;
+    note(checked, &mut acted.outcomes.configs);
+    acted
+}
+
 async fn create(cluster: &Cluster, actions: &Actions, acted: &mut Acted) {
-    if actions.creates.is_empty() {
-        return;
+    create_topics(cluster, actions, false, acted).await;
+    if !acted.created.is_empty() {
+        cluster.expect_topics(&acted.created);
     }
+}
+
+async fn create_topics(
+    cluster: &Cluster,
+    actions: &Actions,
+    validate_only: bool,
+    acted: &mut Acted,
+) {
     let topics: Vec<NewTopic> = actions
         .creates
         .iter()
@@ -85,7 +110,8 @@ async fn create(cluster: &Cluster, actions: &Actions, acted: &mut Acted) {
             config: create.config.clone(),
         })
         .collect();
-    for (topic, outcome) in cluster.client().create_topics(&topics, false).await {
+    let created = cluster.client().create_topics(&topics, validate_only).await;
+    for (topic, outcome) in created {
         match outcome {
             Ok(()) => acted.created.push(topic),
             // Somebody was faster: the next look adopts it as it is.
@@ -95,42 +121,17 @@ async fn create(cluster: &Cluster, actions: &Actions, acted: &mut Acted) {
             }
         }
     }
-    cluster.expect_topics(&acted.created);
 }
 
-/// Grows in one request what is still to be grown. Returns what was asked for.
+/// Grows in one request what is still to be grown. Returns what was grown.
 async fn grow(
     cluster: &Cluster,
     names: &[String],
     actions: &Actions,
     basis: Basis<'_>,
-    acted: &mut Acted,
+    outcomes: &mut Outcomes,
 ) -> Vec<Grow> {
-    if actions.growths.is_empty() {
-        return Vec::new();
-    }
-    let validated = cluster
-        .client()
-        .create_partitions(&requests(&actions.growths), true)
-        .await;
-    for (topic, outcome) in validated {
-        if let Err(error) = outcome {
-            acted.outcomes.growths.insert(topic, failure(error));
-        }
-    }
-    // Equal stays equal: what would be refused for one topic is not done to the others with its count.
-    let held_back: BTreeSet<i32> = actions
-        .growths
-        .iter()
-        .filter(|grow| acted.outcomes.growths.contains_key(&grow.topic))
-        .map(|grow| grow.from)
-        .collect();
-    let mut growths: Vec<Grow> = actions
-        .growths
-        .iter()
-        .filter(|grow| !held_back.contains(&grow.from))
-        .cloned()
-        .collect();
+    let mut growths = permitted(cluster, &actions.growths, outcomes).await;
     if growths.is_empty() {
         return growths;
     }
@@ -145,27 +146,41 @@ async fn grow(
         }
         Err(error) => {
             for grow in &growths {
-                acted
-                    .outcomes
-                    .growths
-                    .insert(grow.topic.clone(), Failure::Unsure(error.to_string()));
+                let unsure = Failure::Unsure(error.to_string());
+                outcomes.growths.insert(grow.topic.clone(), unsure);
             }
             growths.clear();
             return growths;
         }
     }
-    for (topic, outcome) in cluster
+    let grown = cluster
         .client()
         .create_partitions(&requests(&growths), false)
-        .await
-    {
-        if let Err(error) = outcome {
-            acted.outcomes.growths.insert(topic, failure(error));
-        }
-    }
-    growths.retain(|grow| !acted.outcomes.growths.contains_key(&grow.topic));
+        .await;
+    note(grown, &mut outcomes.growths);
+    growths.retain(|grow| !outcomes.growths.contains_key(&grow.topic));
     cluster.expect_growth(&requests(&growths));
     growths
+}
+
+/// The growths that Kafka would carry out, as far as it can tell before.
+async fn permitted(cluster: &Cluster, growths: &[Grow], outcomes: &mut Outcomes) -> Vec<Grow> {
+    let validated = cluster
+        .client()
+        .create_partitions(&requests(growths), true)
+        .await;
+    note(validated, &mut outcomes.growths);
+    // Equal stays equal: what would be refused for one topic is not done to the others with its count.
+    let held_back: BTreeSet<i32> = growths
+        .iter()
+        .filter(|grow| outcomes.growths.contains_key(&grow.topic))
+        .map(|grow| grow.from)
+        .collect();
+    growths
+        .iter()
+        .filter(|grow| !held_back.contains(&grow.from))
+        .cloned()
+        .collect()
 }
 
 fn requests(growths: &[Grow]) -> Vec<Growth> {
@@ -179,20 +194,26 @@ fn requests(growths: &[Grow]) -> Vec<Growth> {
 }
 
 async fn configure(cluster: &Cluster, actions: &Actions, acted: &mut Acted) {
-    if actions.configs.is_empty() {
-        return;
-    }
-    let changes: Vec<ConfigChange> = actions
+    let altered = cluster.client().alter_configs(&changes(actions)).await;
+    note(altered, &mut acted.outcomes.configs);
+}
+
+fn changes(actions: &Actions) -> Vec<ConfigChange> {
+    actions
         .configs
         .iter()
         .map(|alter| ConfigChange {
             topic: alter.topic.clone(),
             set: alter.set.clone(),
         })
-        .collect();
-    for (topic, outcome) in cluster.client().alter_configs(&changes).await {
+        .collect()
+}
+
+/// Keeps what failed.
+fn note(outcomes: kafka::Outcomes, failures: &mut BTreeMap<String, Failure>) {
+    for (topic, outcome) in outcomes {
         if let Err(error) = outcome {
-            acted.outcomes.configs.insert(topic, failure(error));
+            failures.insert(topic, failure(error));
         }
     }
 }
@@ -200,22 +221,43 @@ async fn configure(cluster: &Cluster, actions: &Actions, acted: &mut Acted) {
 /// Any broker may be asked, and it learns of a change a little later than the controller that made it.
 async fn wait_until_shown(
     cluster: &Cluster,
+    names: &[String],
     actions: &Actions,
-    created: &[String],
-    grown: &[Grow],
+    acted: &Acted,
+    basis: Basis<'_>,
 ) {
-    let grown = grown.iter().map(|grow| grow.topic.clone());
-    let changed: Vec<String> = created.iter().cloned().chain(grown).collect();
+    let grown = acted.grown.iter().map(|grow| grow.topic.clone());
+    let changed: Vec<String> = acted.created.iter().cloned().chain(grown).collect();
     cluster.shown(&changed, SHOWS_WITHIN).await;
-    let configured: Vec<String> = actions
+    let altered: Vec<&Alter> = actions
         .configs
         .iter()
-        .map(|alter| alter.topic.clone())
+        .filter(|alter| !acted.outcomes.configs.contains_key(&alter.topic))
         .collect();
-    if !configured.is_empty() {
-        // What cannot be read now, the next poll reads.
-        let _ = cluster.reread(&configured, false, true).await;
+    if altered.is_empty() {
+        return;
     }
+    let start = Instant::now();
+    loop {
+        // What is planned again does not show yet, or Kafka spells the value in a way of its own.
+        if let Ok(view) = cluster.reread(names, false, true).await
+            && !planned_again(&altered, &basis.decide(&view).actions.configs)
+        {
+            return;
+        }
+        if start.elapsed() >= CONFIG_SHOWS_WITHIN {
+            return;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn planned_again(altered: &[&Alter], planned: &[Alter]) -> bool {
+    altered.iter().any(|done| {
+        planned.iter().any(|alter| {
+            alter.topic == done.topic && alter.set.keys().any(|key| done.set.contains_key(key))
+        })
+    })
 }
 
 fn failure(error: TopicError) -> Failure {

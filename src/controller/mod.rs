@@ -22,6 +22,7 @@ mod lease;
 mod marks;
 mod memory;
 mod metrics;
+pub mod oneshot;
 mod reconcile;
 mod report;
 mod run;

@@ -13,7 +13,7 @@ use super::reconcile::{Pass, SAFETY_NET, Settled, WatchedGroup};
 use super::validate::Valid;
 use super::{events, status};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
-use crate::kafka::{self, Cluster};
+use crate::kafka::{self, Cluster, Health};
 use crate::plan::{Condition, ConditionType, Reason, State, refused, report};
 
 impl Pass {
@@ -25,12 +25,7 @@ impl Pass {
         settled: &Settled,
     ) -> Result<Action, Error> {
         let said = report(&valid.group, &settled.decision, &settled.outcomes);
-        let reachable = Condition::new(
-            ConditionType::KafkaReachable,
-            State::True,
-            Reason::Reachable,
-            format!("the cluster {} answers", settled.decision.cluster_id),
-        );
+        let reachable = reachable(&settled.decision.cluster_id);
         let new = status::status(
             &said,
             reachable,
@@ -112,18 +107,7 @@ impl Pass {
     ) -> Result<Action, Error> {
         let health = cluster.health();
         let old = self.old.clone().unwrap_or_default();
-        let (reason, words) = match &health.error {
-            Some(kafka::Error::AuthenticationFailed(words)) => {
-                (Reason::AuthenticationFailed, words.clone())
-            }
-            Some(kafka::Error::CertificateRejected(words)) => {
-                (Reason::CertificateRejected, words.clone())
-            }
-            Some(kafka::Error::NotAuthorized(words)) => (Reason::NotAuthorized, words.clone()),
-            Some(kafka::Error::Timeout(words)) => (Reason::Timeout, words.clone()),
-            Some(error) => (Reason::Unreachable, error.to_string()),
-            None => (Reason::Unreachable, "no answer".to_owned()),
-        };
+        let (reason, words) = silence(&health);
         let message = format!(
             "wanted an answer from {}, seen: {}. Check the address, the network and the brokers. Verdicts are those of the \
              last answer; it is tried again and heals by itself",
@@ -253,6 +237,32 @@ impl Pass {
         Ok(status
             .and_then(|status| serde_json::from_value(status).ok())
             .unwrap_or_default())
+    }
+}
+
+/// What is said of a cluster that answers.
+pub(super) fn reachable(cluster_id: &str) -> Condition {
+    Condition::new(
+        ConditionType::KafkaReachable,
+        State::True,
+        Reason::Reachable,
+        format!("the cluster {cluster_id} answers"),
+    )
+}
+
+/// Why a cluster does not answer, and the words of who said so.
+pub(super) fn silence(health: &Health) -> (Reason, String) {
+    match &health.error {
+        Some(kafka::Error::AuthenticationFailed(words)) => {
+            (Reason::AuthenticationFailed, words.clone())
+        }
+        Some(kafka::Error::CertificateRejected(words)) => {
+            (Reason::CertificateRejected, words.clone())
+        }
+        Some(kafka::Error::NotAuthorized(words)) => (Reason::NotAuthorized, words.clone()),
+        Some(kafka::Error::Timeout(words)) => (Reason::Timeout, words.clone()),
+        Some(error) => (Reason::Unreachable, error.to_string()),
+        None => (Reason::Unreachable, "no answer".to_owned()),
     }
 }
 

@@ -23,6 +23,14 @@ pub(super) struct Valid {
     pub(super) bootstrap_servers: Vec<String>,
 }
 
+impl Valid {
+    /// The names of all topics.
+    pub(super) fn names(&self) -> Vec<String> {
+        let topics = self.group.topics.iter();
+        topics.map(|topic| topic.name.clone()).collect()
+    }
+}
+
 /// Turns a spec and the annotations beside it into a [`Valid`].
 ///
 /// # Errors

@@ -155,6 +155,11 @@ impl Client {
         write(&self.changes, changes, false).await
     }
 
+    /// Asks whether [`Client::alter_configs`] would do.
+    pub async fn check_configs(&self, changes: &[ConfigChange]) -> Outcomes {
+        write(&self.changes, changes, true).await
+    }
+
     /// Asks about distinct names, in chunks.
     async fn read<T: Send + 'static>(
         &self,

@@ -1,6 +1,6 @@
 //! `TopicConfigsApplied`: what is said of the declared topic config.
 
-use super::checks::{Context, Finding};
+use super::checks::{Context, Finding, TRIED_AGAIN};
 use super::conditions::{Reason, State};
 use super::config::ConfigDiff;
 use super::decision::TopicDecision;
@@ -34,7 +34,7 @@ pub(super) fn topic_configs_applied(context: Context<'_>) -> Finding {
             state: State::False,
             reason,
             message: format!(
-                "{}: wanted {wanted}, Kafka refused: {words}. Correct the value or the permission; it is tried again with growing pauses",
+                "{}: wanted {wanted}, Kafka refused: {words}. Correct the value or the permission{TRIED_AGAIN}",
                 judged.topic.name
             ),
         };

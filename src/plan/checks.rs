@@ -23,6 +23,9 @@ pub(super) struct Finding {
     pub(super) message: String,
 }
 
+/// What the operator does about a refusal. Who runs once says something else.
+pub const TRIED_AGAIN: &str = "; it is tried again with growing pauses";
+
 type Check = fn(Context<'_>) -> Option<Finding>;
 
 /// In the order of their weight: what somebody has to clear up first comes first, what heals by itself last.
@@ -213,7 +216,7 @@ fn create_rejected(context: Context<'_>) -> Option<Finding> {
                     if judged.stage == Stage::Absent =>
                 {
                     Some(format!(
-                        "{}: wanted {target} partitions, Kafka refused to create it: {words}. Correct the spec or the broker's policy; it is tried again with growing pauses",
+                        "{}: wanted {target} partitions, Kafka refused to create it: {words}. Correct the spec or the broker's policy{TRIED_AGAIN}",
                         judged.topic.name
                     ))
                 }

@@ -22,10 +22,12 @@ mod counts;
 mod decide;
 mod decision;
 mod drift;
+mod exit;
 mod group;
 mod identify;
 mod memory;
 mod observed;
+mod predict;
 mod remedy;
 mod report;
 mod summary;
@@ -34,6 +36,7 @@ mod tests;
 mod verdict;
 mod vocabulary;
 
+pub use checks::TRIED_AGAIN;
 pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;
 pub use consent::Coverage;
@@ -41,9 +44,12 @@ pub use decide::decide;
 pub use decision::{
     Actions, Alter, Create, Decision, Grow, Input, Refusal, Stage, Standing, TopicDecision,
 };
+pub use exit::{Exit, exit_table};
 pub use group::{Consent, Group, Topic};
 pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
 pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
+pub use predict::predict;
+pub use remedy::movement;
 pub use report::{Failure, Layout, Outcomes, Report, TopicReport, refused, report};
 pub use summary::summarise;
 pub use verdict::Verdict;

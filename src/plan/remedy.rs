@@ -41,7 +41,7 @@ pub(super) fn consent_text(decision: &Decision, from: i32, to: i32) -> String {
 }
 
 /// What a growth moves: the exact share of the key space, and the sample keys one by one.
-pub(super) fn movement(group: &Group, from: i32, to: i32) -> String {
+pub fn movement(group: &Group, from: i32, to: i32) -> String {
     let (Some(from_count), Some(to_count)) = (PartitionCount::new(from), PartitionCount::new(to))
     else {
         return String::new();

@@ -10,6 +10,7 @@ mod follow;
 mod freeze;
 mod messages;
 mod model;
+mod once;
 mod outcomes;
 mod quiet;
 mod strangers;

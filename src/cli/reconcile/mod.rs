@@ -1,0 +1,146 @@
+//! `copartition-operator reconcile`: one run without Kubernetes, for pipelines and for people.
+
+mod input;
+mod record;
+mod text;
+mod yaml;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::input::{Entry, read};
+use self::record::{GroupRecord, Record};
+use super::duration;
+use crate::controller::oneshot::{self, Done, Settings};
+
+/// What `--help` says below the options.
+const HELP: &str = "\
+Exit codes (the worst of all groups counts: 1 before 2 before 0; the README lists every reason):
+  0  aligned; with --dry-run: it is, or the plan would make it so
+  2  blocked or drifted: somebody has to decide, and the message says what to commit
+  1  anything else: not valid, not reachable, refused by Kafka, not authorized, out of time, wrong usage
+
+It takes no claim and remembers nothing between runs but what a `status` in the file says. Where an operator
+manages the same topics, use --dry-run.";
+
+/// The arguments.
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub(super) struct Reconcile {
+    /// A file with CoPartitionedTopicGroups, a folder of them, or - for standard input; repeat it for several.
+    #[arg(short = 'f', long = "filename", value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Say what would be done, ask Kafka whether it would do, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// How the outcome is printed to standard output; everything else goes to standard error.
+    #[arg(short, long, default_value = "text")]
+    output: Output,
+    /// How long the whole run may take, for example 60s or 5m.
+    #[arg(long, default_value = "60s", value_parser = duration)]
+    timeout: Duration,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Output {
+    /// For people.
+    Text,
+    /// One JSON document.
+    Json,
+    /// The same as YAML.
+    Yaml,
+}
+
+/// Runs, prints, and returns the exit code.
+///
+/// # Errors
+/// If the run cannot begin or its outcome cannot be printed.
+pub(super) fn reconcile(arguments: &Reconcile) -> Result<u8, String> {
+    logs();
+    let mut entries = read(&arguments.files, io::stdin().lock());
+    let groups: Vec<_> = entries
+        .iter_mut()
+        .filter_map(|entry| entry.group.as_ref().ok().cloned())
+        .collect();
+    let settings = Settings {
+        dry_run: arguments.dry_run,
+        timeout: arguments.timeout,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("starting the runtime: {error}"))?;
+    let done = runtime.block_on(async {
+        let stop = stopped().map_err(|error| format!("installing the signal handlers: {error}"))?;
+        Ok::<_, String>(oneshot::run(groups, &settings, stop).await)
+    })?;
+    let record = Record::new(arguments.dry_run, records(entries, done));
+    let printed = print(&record, arguments.output);
+    // Requests that are still waited for end with their own timeouts; nobody waits for them here.
+    runtime.shutdown_background();
+    printed?;
+    Ok(record.exit_code)
+}
+
+/// One record an entry, in their order.
+fn records(entries: Vec<Entry>, done: Vec<Done>) -> Vec<GroupRecord> {
+    let mut done = done.into_iter();
+    entries
+        .into_iter()
+        .filter_map(|entry| match entry.group {
+            Ok(_) => done.next().map(|done| GroupRecord::of(entry.source, done)),
+            Err(problem) => Some(GroupRecord::of_problem(
+                entry.source,
+                entry.namespace,
+                entry.name,
+                problem,
+            )),
+        })
+        .collect()
+}
+
+/// Ready with SIGINT or SIGTERM.
+fn stopped() -> io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+fn logs() {
+    // What goes wrong is part of the outcome; the client library's own complaints would only repeat it.
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(io::stderr)
+        .init();
+}
+
+fn print(record: &Record, output: Output) -> Result<(), String> {
+    let text = match output {
+        Output::Text => text::text(record),
+        Output::Json => {
+            serde_json::to_string_pretty(record).map_err(|error| error.to_string())? + "\n"
+        }
+        Output::Yaml => serde_yaml::to_string(record).map_err(|error| error.to_string())?,
+    };
+    let mut stdout = io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        // Whoever reads has seen enough, as with `| head`.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| format!("writing to standard output: {error}")),
+    }
+}
