@@ -26,7 +26,7 @@ pub(super) async fn before(cluster: &Cluster, growths: &[Grow], now: Timestamp) 
     let ends = if asked.is_empty() {
         Ok(BTreeMap::default())
     } else {
-        cluster.client().end_offsets(&asked).await
+        cluster.end_offsets(&asked).await
     };
     let ends = ends.unwrap_or_default();
     growths
@@ -65,11 +65,7 @@ pub(super) async fn settled(
         .iter()
         .map(|mark| (mark.topic.clone(), mark.to))
         .collect();
-    let ends = cluster
-        .client()
-        .end_offsets(&asked)
-        .await
-        .unwrap_or_default();
+    let ends = cluster.end_offsets(&asked).await.unwrap_or_default();
     due.into_iter()
         .filter_map(|mark| {
             let ends = ends.get(&mark.topic)?.as_ref().ok()?;

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use super::changes::Changes;
-use super::client::Client;
+use super::client::{Client, PerTopic};
 use super::error::Error;
 use super::gather::Gather;
 use super::guard::WriteGuard;
@@ -87,7 +87,11 @@ pub struct Cluster {
     shared: Arc<Shared>,
     poller: JoinHandle<()>,
     rereads: Gather<Question, Result<View, Error>>,
+    ends: Gather<Vec<(String, i32)>, EndOffsets>,
 }
+
+/// The end offsets of topics, by partition.
+type EndOffsets = Result<PerTopic<Vec<i64>>, Error>;
 
 impl Drop for Cluster {
     fn drop(&mut self) {
@@ -131,10 +135,13 @@ impl Cluster {
         let poller = tokio::spawn(poll::run(Arc::clone(&shared)));
         let reader = Arc::clone(&shared);
         let rereads = Gather::start(move |questions| reread(Arc::clone(&reader), questions));
+        let reader = Arc::clone(&shared);
+        let ends = Gather::start(move |asked| end_offsets(Arc::clone(&reader), asked));
         Ok(Self {
             shared,
             poller,
             rereads,
+            ends,
         })
     }
 
@@ -235,6 +242,14 @@ impl Cluster {
         }
     }
 
+    /// The end offsets of partitions 0 to n-1 of topics, as [`Client::end_offsets`] reads them; groups that ask at nearly
+    /// the same time are answered together.
+    pub async fn end_offsets(&self, topics: &[(String, i32)]) -> Result<PerTopic<Vec<i64>>, Error> {
+        let stopping = || Err(Error::Timeout("the operator is shutting down".to_owned()));
+        let asked = self.ends.ask(topics.to_vec()).await;
+        asked.unwrap_or_else(stopping)
+    }
+
     /// Waits until the snapshot shows the changes of our own to these topics that were announced
     /// ([`Cluster::expect_topics`], [`Cluster::expect_growth`]), or `patience` is over. It asks nothing itself: the poller
     /// looks for the changes of all groups together.
@@ -314,6 +329,20 @@ async fn reread(shared: Arc<Shared>, questions: Vec<Question>) -> Vec<Result<Vie
         })
     };
     questions.into_iter().map(part).collect()
+}
+
+/// Answers questions for end offsets with one reading. A topic belongs to one group, so that it is asked for once.
+async fn end_offsets(shared: Arc<Shared>, asked: Vec<Vec<(String, i32)>>) -> Vec<EndOffsets> {
+    let found = shared.client.end_offsets(&asked.concat()).await;
+    let part = |topics: Vec<(String, i32)>| {
+        let found = found.as_ref().map_err(Clone::clone)?;
+        let topics = topics.into_iter();
+        let topics = topics.filter_map(|(topic, _)| found.get_key_value(&topic));
+        Ok(topics
+            .map(|(topic, ends)| (topic.clone(), ends.clone()))
+            .collect())
+    };
+    asked.into_iter().map(part).collect()
 }
 
 impl Shared {
