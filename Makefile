@@ -63,7 +63,7 @@ demo: ## Show the operator at work on a Kafka and a Kubernetes of its own (KEEP=
 bench: ## Measure at scale and write docs/benchmarks.md (GROUPS=100,500 or MIXED=2000 for a part, STEADY=seconds)
 	@$(MAKE) --no-print-directory setup
 	$(call step,benchmarks)
-	cargo bench --bench scale --locked -- $(if $(GROUPS),--groups $(GROUPS)) $(if $(MIXED),--mixed $(MIXED)) $(if $(STEADY),--steady $(STEADY)) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
+	cargo bench --bench scale --locked -- $(if $(GROUPS),--groups $(GROUPS)) $(if $(MIXED),--mixed $(MIXED)) $(if $(STEADY),--steady $(STEADY)) $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
 
 clean: ## Remove what was built here (not the cache of servers)
 	cargo clean

@@ -12,8 +12,6 @@ use crate::somebody::Somebody;
 use crate::stage::{POLL_SECONDS, Stage};
 use crate::table::{Rows, count};
 
-/// Samples of each kind, where there are groups enough.
-const SAMPLES: usize = 40;
 /// Groups that change meanwhile.
 const BUSY: usize = 50;
 /// All of these are edited once in this time.
@@ -22,11 +20,16 @@ const SEEN_WITHIN: Duration = Duration::from_secs(60);
 /// The golden ratio's part behind the point: its multiples spread evenly over an interval, and the same in each run.
 const SPREAD: f64 = 0.618_033_988_749_895;
 
-/// `partitions`: what all topics have at the beginning.
-pub(crate) fn measure(stage: &mut Stage, partitions: usize, rows: &mut Rows) -> Result<(), String> {
+/// `partitions`: what all topics have at the beginning. `samples`: of each kind, where there are groups enough.
+pub(crate) fn measure(
+    stage: &mut Stage,
+    partitions: usize,
+    samples: usize,
+    rows: &mut Rows,
+) -> Result<(), String> {
     let groups = stage.size.groups;
     let busy = BUSY.min(groups / 2);
-    let samples = SAMPLES.min((groups - busy) / 2);
+    let samples = samples.min((groups - busy) / 2);
     let somebody = Somebody::of(stage.kafka())?;
     let idle = busy..busy + samples;
     let latencies = stage

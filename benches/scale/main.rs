@@ -150,7 +150,7 @@ impl Bench {
             partitions = grown;
         }
         self.say("drift");
-        drift::measure(&mut stage, partitions, rows)?;
+        drift::measure(&mut stage, partitions, self.settings.samples, rows)?;
         rows.add(
             "memory: most resident since the restart",
             stage.process().peak(),

@@ -27,6 +27,9 @@ pub(crate) struct Settings {
     /// How long the steady state is watched, in seconds
     #[arg(long, default_value_t = 300)]
     steady: u64,
+    /// How many times drift is made while all else is idle, and again while groups change
+    #[arg(long, default_value_t = 40)]
+    pub(crate) samples: usize,
     /// Where benchmarks.md and benchmarks.json are read and written
     #[arg(long, default_value = "docs")]
     pub(crate) out: PathBuf,
