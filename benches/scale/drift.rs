@@ -138,7 +138,7 @@ fn report(when: &str, latencies: &[Duration], groups: usize, rows: &mut Rows) {
             return;
         };
         let seconds = latency.as_secs_f64();
-        let metric = format!("drift seen, {when}: p{percent}");
+        let metric = format!("drift seen, {when}: p{percent} of {samples}");
         rows.add(&metric, (seconds * 1_000.0).round(), "ms");
         let polls = rows.add(
             &format!("{metric} in polls"),
@@ -153,5 +153,4 @@ fn report(when: &str, latencies: &[Duration], groups: usize, rows: &mut Rows) {
             polls.reference_if(thousand, "median 62 s of Strimzi's Topic Operator");
         }
     }
-    println!("  {samples} samples {when}");
 }
