@@ -97,7 +97,7 @@ impl Attempts {
     }
 }
 
-/// The last status that was written of each group. Bounded by the number of groups.
+/// The last status that was written of each group and that the watch did not show yet. Bounded by the number of groups.
 ///
 /// Something else (a claim, a poll) can bring the next pass before the watch shows the write: it would then see the old
 /// object, write the same status again, and get a conflict for an answer.
@@ -134,10 +134,14 @@ impl Published {
 
     /// The status that was written since the object was in this state, and its resourceVersion.
     pub(super) fn since(&self, group: &str, shown: &str) -> Option<(GroupStatus, String)> {
-        let published = self.lock();
+        let mut published = self.lock();
         let write = published.get(group)?;
-        let behind = write.before.iter().any(|before| before == shown);
-        behind.then(|| (write.status.clone(), write.got.clone()))
+        if write.before.iter().any(|before| before == shown) {
+            return Some((write.status.clone(), write.got.clone()));
+        }
+        // The watch caught up, or somebody else wrote since: what was written is history.
+        published.remove(group);
+        None
     }
 
     /// Forgets a group.
@@ -235,7 +239,7 @@ mod tests {
         assert_eq!(since("3"), None, "the watch caught up");
         // Somebody else changed the object in between: what it was before is history.
         published.note("g", "7", "8", status(9));
-        assert_eq!(since("2"), None);
         assert_eq!(since("7"), Some((Some(9), "8".to_owned())));
+        assert_eq!(since("2"), None);
     }
 }

@@ -96,6 +96,7 @@ pub(super) async fn lead(office: &Office<'_>, term: Term, stopped: watch::Receiv
         let unread = unread.clone();
         let changes = watcher(groups, watcher::Config::default())
             .default_backoff()
+            .modify(slim)
             .reflect(writer)
             .inspect_ok(move |event| {
                 if matches!(event, watcher::Event::InitDone) {
@@ -256,9 +257,18 @@ impl Triggers {
     }
 }
 
+/// Takes away what no pass reads and what is most of an object in memory: who wrote which field.
+fn slim(object: &mut impl ResourceExt) {
+    object.managed_fields_mut().clear();
+    object
+        .annotations_mut()
+        .remove("kubectl.kubernetes.io/last-applied-configuration");
+}
+
 async fn watch_claims(client: Client, context: Arc<Context>, triggers: Triggers) {
     let claims: Api<CoPartitionClaim> = Api::all(client);
-    let mut events = pin!(watcher(claims, watcher::Config::default()).default_backoff());
+    let events = watcher(claims, watcher::Config::default()).default_backoff();
+    let mut events = pin!(events.modify(slim));
     while let Some(event) = events.next().await {
         let event = match event {
             Ok(watcher::Event::Init) => ClaimEvent::Listing,

@@ -9,8 +9,9 @@ pub(super) const WRITE_LIMIT: usize = 5_000;
 /// the first 10,000 new partitions, which nobody can take back (Kafka 4.3.1,
 /// `ReplicationControlManager.createPartitions`). A topic that is created cannot have more either.
 pub(super) const MOST_PARTITIONS: i32 = 10_000;
-/// Topics in one describing request: its answer stays well below a megabyte at usual partition counts.
-pub(super) const DESCRIBE_LIMIT: usize = 500;
+/// Topics in one describing request: its answer stays well below a megabyte at usual partition counts. librdkafka looks
+/// for each topic of the answer in a list, so the work grows with the square of it.
+pub(super) const DESCRIBE_LIMIT: usize = 300;
 /// Topics in one request for configs: each answers with some 35 entries and their synonyms.
 pub(super) const CONFIG_LIMIT: usize = 200;
 /// Partitions in one request for offsets. librdkafka merges the answers of leaders by searching a list for

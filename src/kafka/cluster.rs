@@ -251,8 +251,8 @@ impl Cluster {
     }
 
     /// Waits until the snapshot shows the changes of our own to these topics that were announced
-    /// ([`Cluster::expect_topics`], [`Cluster::expect_growth`]), or `patience` is over. It asks nothing itself: the poller
-    /// looks for the changes of all groups together.
+    /// ([`Cluster::expect_topics`], [`Cluster::expect_growth`]) and whether they hold records, or `patience` is over. It asks
+    /// nothing itself: the poller looks for the changes of all groups together.
     pub async fn shown(&self, topics: &[String], patience: Duration) {
         let mut readings = self.shared.readings.subscribe();
         let all_shown = async {
@@ -262,7 +262,7 @@ impl Cluster {
                     let state = self.shared.lock();
                     topics
                         .iter()
-                        .any(|topic| state.snapshot.is_awaited(topic, now))
+                        .any(|topic| state.snapshot.is_due(topic, false, now))
                 };
                 if !awaited || readings.changed().await.is_err() {
                     return;
@@ -360,17 +360,17 @@ impl Shared {
         let mut state = self.lock();
         let healed = state.judge(Tally::answered);
         let cluster_id = reading.cluster_id.clone();
-        let named: Vec<String> = reading.topics.keys().cloned().collect();
+        // A fresh reading may name topics that no group does (any more).
+        let named = reading.topics.keys();
+        let orphans: Vec<String> = named
+            .filter(|topic| !state.interests.names(topic))
+            .cloned()
+            .collect();
         let changed = state.snapshot.merge(reading);
         let view = View {
             cluster_id: state.snapshot.cluster_id().cloned().unwrap_or(cluster_id),
             topics: state.snapshot.views(topics),
         };
-        // A fresh reading may name topics that no group does (any more).
-        let orphans: Vec<String> = named
-            .into_iter()
-            .filter(|topic| !state.interests.names(topic))
-            .collect();
         state.snapshot.forget(&orphans);
         self.changes.announce(state.touched(&changed, healed));
         drop(state);
@@ -415,10 +415,8 @@ impl State {
     /// What must be read before the next poll.
     pub(super) fn unread(&self, now: Instant) -> BTreeSet<String> {
         let unread = |topic: &&String| {
-            self.snapshot
-                .is_unread(topic, self.interests.wants_config(topic))
-                || self.snapshot.is_awaited(topic, now)
-                || self.snapshot.is_doubted(topic)
+            let with_config = self.interests.wants_config(topic);
+            self.snapshot.is_due(topic, with_config, now)
         };
         self.interests.topics().filter(unread).cloned().collect()
     }

@@ -17,6 +17,8 @@ pub(super) struct Interests {
     groups: BTreeMap<String, Interest>,
     /// The groups that name a topic.
     topics: BTreeMap<String, BTreeSet<String>>,
+    /// The topics whose config at least one of them wants to know. With each poll it is asked for each topic.
+    configs: BTreeSet<String>,
 }
 
 impl Interests {
@@ -33,17 +35,35 @@ impl Interests {
                 .insert(group.to_owned());
         }
         let new = interest.topics.clone();
+        self.configs.extend(interest.configs.iter().cloned());
         let old = self
             .groups
             .insert(group.to_owned(), interest)
             .unwrap_or_default();
-        Some(self.release(group, old.topics.difference(&new)))
+        let orphans = self.release(group, old.topics.difference(&new));
+        self.release_configs(&old);
+        Some(orphans)
     }
 
     /// Drops a group's interest. Returns the topics that nobody names any more.
     pub(super) fn remove(&mut self, group: &str) -> Vec<String> {
         let old = self.groups.remove(group).unwrap_or_default();
-        self.release(group, old.topics.iter())
+        let orphans = self.release(group, old.topics.iter());
+        self.release_configs(&old);
+        orphans
+    }
+
+    /// Drops the configs that only an interest that ended wanted.
+    fn release_configs(&mut self, old: &Interest) {
+        for topic in &old.configs {
+            let groups = self.topics.get(topic).into_iter().flatten();
+            let wanted = groups
+                .filter_map(|group| self.groups.get(group))
+                .any(|interest| interest.configs.contains(topic));
+            if !wanted {
+                self.configs.remove(topic);
+            }
+        }
     }
 
     fn release<'a>(
@@ -107,13 +127,7 @@ impl Interests {
 
     /// Whether a group that names the topic wants to know its config.
     pub(super) fn wants_config(&self, topic: &str) -> bool {
-        self.topics.get(topic).is_some_and(|groups| {
-            groups.iter().any(|group| {
-                self.groups
-                    .get(group)
-                    .is_some_and(|interest| interest.configs.contains(topic))
-            })
-        })
+        self.configs.contains(topic)
     }
 }
 
@@ -148,6 +162,7 @@ mod tests {
             Some(vec!["a".to_owned()])
         );
         assert_eq!(interests.remove("h"), ["c"]);
+        assert!(!interests.wants_config("c"));
         assert!(interests.names("b") && !interests.names("c"));
         assert_eq!(interests.remove("h"), Vec::<String>::new());
         assert_eq!(interests.remove("g"), ["b"]);

@@ -95,7 +95,7 @@ pub(super) async fn read(shared: &Shared, wanted: &Wanted) -> Result<Reading, Er
         let present = described
             .iter()
             .filter_map(|(topic, found)| Some((topic, found.as_ref().ok()?)));
-        let present: BTreeMap<&String, &TopicDescription> = present.collect();
+        let present: Vec<(&String, &TopicDescription)> = present.collect();
         (
             state.polls,
             known.offsets_to_read(&present, &wanted.parts),
@@ -125,7 +125,7 @@ impl Known<'_> {
     /// The topics whose end offsets are to be read, with their partition count.
     fn offsets_to_read(
         &self,
-        present: &BTreeMap<&String, &TopicDescription>,
+        present: &[(&String, &TopicDescription)],
         parts: &Parts,
     ) -> Vec<(String, i32)> {
         let mut first = Vec::new();
@@ -156,7 +156,7 @@ impl Known<'_> {
     /// The topics whose config is to be read.
     fn configs_to_read(
         &self,
-        present: &BTreeMap<&String, &TopicDescription>,
+        present: &[(&String, &TopicDescription)],
         parts: &Parts,
     ) -> Vec<String> {
         let wanted = |topic: &String, description: &TopicDescription| match parts {

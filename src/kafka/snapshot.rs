@@ -201,31 +201,24 @@ impl Snapshot {
 
     /// Whether a topic, or its config where that is wanted, was never read.
     pub(super) fn is_unread(&self, topic: &str, with_config: bool) -> bool {
-        let Some(entry) = self.topics.get(topic) else {
-            return true;
-        };
-        match &entry.view {
-            None => true,
-            Some(view) => with_config && present(view).is_some() && !entry.config_tried,
-        }
+        self.topics
+            .get(topic)
+            .is_none_or(|entry| entry.is_unread(with_config))
     }
 
     /// Whether a change of our own to a topic does not show yet, and still may.
     pub(super) fn is_awaited(&self, topic: &str, now: Instant) -> bool {
-        let expected = self
-            .topics
+        self.topics
             .get(topic)
-            .and_then(|entry| entry.expected.as_ref());
-        expected.is_some_and(|expected| now < expected.until)
+            .is_some_and(|entry| entry.is_awaited(now))
     }
 
-    /// Whether the last reading told nothing of a topic (or not whether it holds records), and an earlier one stands.
-    pub(super) fn is_doubted(&self, topic: &str) -> bool {
-        let view = self.topics.get(topic).and_then(|entry| {
-            let view = entry.view.as_ref()?;
-            (entry.missed.count == 0).then_some(view)
-        });
-        view.is_some_and(|view| view.misses > 0)
+    /// Whether a topic should be read again before the next poll: it was never read, a change of our own does not show
+    /// yet, or the last reading told nothing of it (or not whether it holds records) and an earlier one stands.
+    pub(super) fn is_due(&self, topic: &str, with_config: bool, now: Instant) -> bool {
+        self.topics.get(topic).is_none_or(|entry| {
+            entry.is_unread(with_config) || entry.is_awaited(now) || entry.is_doubted()
+        })
     }
 
     /// Announces a change of our own: the topic shall have at least so many partitions. Until a reading
@@ -278,6 +271,23 @@ fn present(view: &TopicView) -> Option<&TopicState> {
 }
 
 impl Entry {
+    fn is_unread(&self, with_config: bool) -> bool {
+        match &self.view {
+            None => true,
+            Some(view) => with_config && present(view).is_some() && !self.config_tried,
+        }
+    }
+
+    fn is_awaited(&self, now: Instant) -> bool {
+        let expected = self.expected.as_ref();
+        expected.is_some_and(|expected| now < expected.until)
+    }
+
+    fn is_doubted(&self) -> bool {
+        let doubted = |view: &TopicView| view.misses > 0 && self.missed.count == 0;
+        self.view.as_ref().is_some_and(doubted)
+    }
+
     /// Takes in what a reading tells; whether the view changed.
     fn merge(&mut self, seen: Seen, at: Instant, poll: u64, doubt: Doubt) -> bool {
         let view = match seen {
@@ -309,21 +319,17 @@ impl Entry {
         doubt: Doubt,
     ) -> TopicView {
         (self.missed, self.untold) = (InARow::default(), InARow::default());
-        let before = self.view.as_ref().and_then(present);
-        let was_readable = before.is_some_and(|state| {
-            state.id == description.id && !matches!(state.records, Records::Unreadable(_))
-        });
+        let id = &description.id;
+        let is_same = |state: &TopicState| state.id == *id;
+        let was_there = self.view.as_ref().and_then(present).is_some_and(is_same);
+        if !was_there {
+            self.unreadable = InARow::default();
+        }
         let doubted = match &records {
-            None => false,
             // What is known for ever needs no reading.
-            Some(Records::Unreadable(_))
-                if self.holds_records.as_ref() == Some(&description.id) =>
-            {
-                false
-            }
-            Some(Records::Unreadable(_)) => {
-                was_readable && self.unreadable.count(at, doubt.gap) < doubt.misses
-            }
+            _ if self.holds_records.as_ref() == Some(id) => false,
+            None => !was_there || self.offsets_read.is_none(),
+            Some(Records::Unreadable(_)) => self.unreadable.count(at, doubt.gap) < doubt.misses,
             Some(_) => {
                 self.unreadable = InARow::default();
                 false
@@ -373,8 +379,19 @@ impl Entry {
             .as_ref()
             .and_then(present)
             .filter(|state| state.id == description.id)
-            .cloned();
-        if before.is_none() {
+            .map(|state| {
+                (
+                    state.partitions,
+                    state.records.clone(),
+                    state.config.clone(),
+                )
+            });
+        let is_new = before.is_none();
+        let (partitions, known_records, known_config) = before.unwrap_or_else(|| {
+            let unread = Records::Unreadable("the end offsets were not read yet".to_owned());
+            (0, unread, None)
+        });
+        if is_new {
             (self.offsets_read, self.config_read, self.config_tried) = (None, None, false);
         }
         if records == Some(Records::Some) {
@@ -386,13 +403,8 @@ impl Entry {
         let records = if self.holds_records.as_ref() == Some(&description.id) {
             Records::Some
         } else {
-            records
-                .or_else(|| before.as_ref().map(|state| state.records.clone()))
-                .unwrap_or_else(|| {
-                    Records::Unreadable("the end offsets were not read yet".to_owned())
-                })
+            records.unwrap_or(known_records)
         };
-        let known = before.as_ref().and_then(|state| state.config.clone());
         self.config_tried |= config != ConfigSeen::NotAsked;
         let config = match config {
             ConfigSeen::Read(config) => {
@@ -404,13 +416,11 @@ impl Entry {
                 None
             }
             // A failed one is asked for again with the next poll, but does not hold back the view for longer.
-            ConfigSeen::NotAsked | ConfigSeen::Failed => known,
+            ConfigSeen::NotAsked | ConfigSeen::Failed => known_config,
         };
         TopicState {
             // A topic never loses partitions under one id, so a lower count is an answer from the past.
-            partitions: before.map_or(description.partitions, |state| {
-                state.partitions.max(description.partitions)
-            }),
+            partitions: description.partitions.max(partitions),
             id: description.id,
             replication_factor: description.replication_factor,
             records,

@@ -86,6 +86,10 @@ impl World {
         self.snapshot.merge(reading)
     }
 
+    fn is_due(&self, topic: &str) -> bool {
+        self.snapshot.is_due(topic, false, self.now)
+    }
+
     fn view(&self, topic: &str) -> Option<TopicView> {
         self.snapshot.views(&names(&[topic])).remove(topic)
     }
@@ -386,6 +390,24 @@ fn a_topic_that_was_never_read_is_denied_at_once_and_unknown_after_three_failure
 }
 
 #[test]
+fn nothing_is_decided_on_a_new_topic_before_its_offsets_are_read() {
+    let mut world = world();
+    // The leaders of its partitions are not elected yet, or nobody asked.
+    let unreadable = Some(Records::Unreadable("no leader".to_owned()));
+    for records in [unreadable.clone(), None, unreadable] {
+        world.read(vec![("a", with_records("A", records))]);
+        assert_eq!(world.view("a").unwrap().misses, 1);
+        assert!(world.is_due("a"));
+    }
+    world.read(vec![("a", with_records("A", Some(Records::None)))]);
+    assert_eq!(world.view("a").unwrap().misses, 0);
+    assert!(!world.is_due("a"));
+    // The same once more for another topic of this name.
+    world.read(vec![("a", with_records("B", None))]);
+    assert_eq!(world.view("a").unwrap().misses, 1);
+}
+
+#[test]
 fn offsets_that_become_unreadable_are_doubted_and_then_believed() {
     let mut world = world();
     let unreadable = || with_records("A", Some(Records::Unreadable("words".to_owned())));
@@ -393,14 +415,14 @@ fn offsets_that_become_unreadable_are_doubted_and_then_believed() {
     for _ in 0..2 {
         world.read(vec![("a", unreadable())]);
         assert_eq!(world.view("a").unwrap().misses, 1);
-        assert!(world.snapshot.is_doubted("a"), "to be read again soon");
+        assert!(world.is_due("a"), "to be read again soon");
         assert_eq!(world.state("a").records, Records::None);
         // A reading that did not ask for them says nothing of them.
         world.read(vec![("a", with_records("A", None))]);
     }
     world.read(vec![("a", unreadable())]);
     assert_eq!(world.view("a").unwrap().misses, 0);
-    assert!(!world.snapshot.is_doubted("a"));
+    assert!(!world.is_due("a"));
     assert!(matches!(world.state("a").records, Records::Unreadable(_)));
     world.read(vec![("a", with_records("A", Some(Records::None)))]);
     assert_eq!(world.state("a").records, Records::None);
