@@ -123,7 +123,8 @@ impl Bench {
         let mut rows = Rows::default();
         if let Err(failure) = measure(self, &mut rows) {
             eprintln!("{setting}: {failure}");
-            measured += "; **incomplete, as it failed**";
+            let reason = failure.lines().next().unwrap_or_default();
+            measured = format!("{measured}; **incomplete**: {reason}");
             self.failures.push(format!("{setting}: {failure}"));
         }
         self.table.put(order, setting, &measured, rows);
