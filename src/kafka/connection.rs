@@ -36,6 +36,7 @@ const CACHE_AGE: Duration = Duration::from_secs(60);
 /// create a topic by asking about it.
 pub(super) struct Connection {
     consumer: Arc<BaseConsumer<Context>>,
+    config: Arc<ClientConfig>,
     permits: Arc<Semaphore>,
     timeout: Duration,
     metrics: Arc<Metrics>,
@@ -61,7 +62,8 @@ impl Connection {
         if settings.bootstrap_servers.is_empty() {
             return Err(unusable("no bootstrap server is given"));
         }
-        let consumer: BaseConsumer<Context> = config(&settings)
+        let config = Arc::new(config(&settings));
+        let consumer: BaseConsumer<Context> = config
             .create_with_context(Context::default())
             .map_err(|error| unusable(&error.to_string()))?;
         let consumer = Arc::new(consumer);
@@ -72,6 +74,7 @@ impl Connection {
             .map_err(|error| unusable(&format!("no thread to poll: {error}")))?;
         Ok(Self {
             consumer,
+            config,
             permits: Arc::new(Semaphore::new(CONCURRENT)),
             timeout: settings.request_timeout,
             metrics,
@@ -160,11 +163,12 @@ impl Connection {
             ..limits
         };
         let consumer = Arc::clone(&self.consumer);
+        let config = Arc::clone(&self.config);
         let silent = Arc::clone(&self.silent);
         let answer = tokio::task::spawn_blocking(move || {
             // The permit goes with the request, so that an abandoned one still counts.
             let _permit = permit;
-            let answer = unless_silent(&silent, &consumer, limits, request);
+            let answer = unless_silent(&silent, &config, &consumer, limits, request);
             (answer, consumer.context().trouble())
         })
         .await;
@@ -181,16 +185,30 @@ impl Connection {
     }
 }
 
-/// Sends a request; while the last one was not answered, only once a broker answers at all ([`ffi::probe`] says why).
+/// Whether any broker answers ([`ffi::probe`] says why that is asked). On a handle of its own: the library asks for a topic
+/// that was named once again every second, for as long as the handle lives.
+fn probe(config: &ClientConfig, context: Context, timeout: Duration) -> Result<(), Failure> {
+    let probe: BaseConsumer<Context> = config
+        .create_with_context(context)
+        .map_err(|error| Failure::invalid(error.to_string()))?;
+    let answer = ffi::probe(Handle::of(&probe), timeout);
+    // Why nobody answers is told through its queue.
+    while probe.poll(Duration::ZERO).is_some() {}
+    answer
+}
+
+/// Sends a request; while the last one was not answered, only once a broker answers at all.
 fn unless_silent<T>(
     silent: &AtomicBool,
+    config: &ClientConfig,
     consumer: &BaseConsumer<Context>,
     limits: Limits,
     request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let start = Instant::now();
     if silent.load(Ordering::Relaxed) {
-        ffi::probe(Handle::of(consumer), limits.timeout)?;
+        let context = consumer.context().as_ref().clone();
+        probe(config, context, limits.timeout)?;
     }
     let left = limits.timeout.saturating_sub(start.elapsed());
     if left < LEAST {

@@ -1,7 +1,7 @@
 //! What the client library says on the side: errors and logs of connections.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rdkafka::client::ClientContext;
@@ -38,12 +38,12 @@ const LONGEST_REASON: usize = 500;
 
 /// Keeps the last trouble of a client's connections. A request that cannot be delivered only times out; why
 /// (wrong password, untrusted certificate, refused connection) is said through the error callback alone, and
-/// that one fires only while the main queue is polled.
-#[derive(Debug, Default)]
+/// that one fires only while the main queue is polled. Clones share what they learn.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Context {
-    last: Mutex<Option<(Trouble, Instant)>>,
+    last: Arc<Mutex<Option<(Trouble, Instant)>>>,
     /// Whether any request was ever answered.
-    ever_answered: AtomicBool,
+    ever_answered: Arc<AtomicBool>,
 }
 
 impl Context {

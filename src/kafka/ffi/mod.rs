@@ -175,7 +175,7 @@ impl Failure {
     }
 
     /// What a caller asked for cannot be put into a request.
-    fn invalid(message: impl Into<String>) -> Self {
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_ARGUMENT, Some(message.into()))
     }
 
