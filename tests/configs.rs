@@ -209,3 +209,21 @@ pub(crate) fn a_topic_that_the_operator_created_takes_any_declared_config(env: &
     group.wait_for("TopicConfigsApplied", "True", "Applied");
     assert_eq!(env.kafka.topic_config(&topic)["retention.ms"], "12345678");
 }
+
+pub(crate) fn a_value_that_kafka_spells_in_its_own_way_is_not_sent_without_end(env: &Env) {
+    let scene = Scene::new(env, "spelling");
+    let [topic] = names(["spelled"]);
+    let group = scene.group("orders");
+    env.kafka.create_topic(&topic, 6);
+    // Java reads it as 0.5, and Kafka shows 0.5.
+    let config = json!({"min.cleanable.dirty.ratio": "0x1p-1"});
+    group.apply(&declared(&scene, &topic, &config));
+    wait_for_config(env, &topic, "min.cleanable.dirty.ratio", "0.5");
+    // Long enough that tries which do not wait longer each time would be many more.
+    for _ in 0..20 {
+        scene.look_again();
+    }
+    let sent = scene.writes(&topic).len();
+    assert!((1..=7).contains(&sent), "sent {sent} times");
+    group.wait_ready();
+}

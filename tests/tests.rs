@@ -157,6 +157,7 @@ trials! {
         config_that_would_drop_records_needs_a_consent_that_counts_once,
         a_cleanup_policy_that_deletes_needs_a_consent,
         a_topic_that_the_operator_created_takes_any_declared_config,
+        a_value_that_kafka_spells_in_its_own_way_is_not_sent_without_end,
     ];
     growth: [
         a_consent_grows_all_topics_in_one_request_and_is_spent,

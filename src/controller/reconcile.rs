@@ -19,7 +19,7 @@ use super::memory::{Subject, from_claim, from_status};
 use super::validate::{Valid, validate};
 use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupStatus, GrowthMark};
 use crate::kafka::{Cluster, ConnectionSettings, Interest};
-use crate::plan::{Decision, Group, Grow, Memory, Outcomes, Reason, View};
+use crate::plan::{Actions, Decision, Group, Grow, Memory, Outcomes, Reason, View};
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
 pub(super) type WatchedGroup = DeserializeGuard<CoPartitionedTopicGroup>;
@@ -107,6 +107,8 @@ pub(super) struct Pass {
     pub(super) object: Arc<WatchedGroup>,
     /// What the claim says by now.
     memory: Memory,
+    /// The actions that were carried out last.
+    acted: Option<Actions>,
     /// The status that the pass began with.
     pub(super) old: Option<GroupStatus>,
 }
@@ -155,6 +157,7 @@ impl Pass {
             subject,
             object,
             memory,
+            acted: None,
             old,
         }
     }
@@ -279,7 +282,10 @@ impl Pass {
                 .map_or(SAFETY_NET, |due| SAFETY_NET.min(due));
             return Some((Outcomes::default(), again));
         }
-        if !outcomes.is_empty() {
+        // What was done and is decided once more does not show, or Kafka spells it in a way of its own: sending it again and
+        // again would not help.
+        let again = self.acted.as_ref() == Some(&decision.actions);
+        if !outcomes.is_empty() || again {
             return Some((
                 outcomes.clone(),
                 attempts.note(&key, &decision.actions, outcomes),
@@ -310,6 +316,7 @@ impl Pass {
         )
         .await;
         log(&self.subject.key(), &decision.actions, &acted.outcomes);
+        self.acted = Some(decision.actions.clone());
         for topic in &acted.created {
             self.memory.mark_created(topic);
         }

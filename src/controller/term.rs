@@ -38,8 +38,8 @@ use crate::plan::Owner;
 const QUEUE: usize = 1024;
 /// How often claims without a group are looked for.
 const COLLECT_EVERY: Duration = Duration::from_secs(5);
-/// How long passes under way may take to end after the term is over.
-const ENDS_WITHIN: Duration = Duration::from_secs(25);
+/// How long passes under way may take to end after the term is over: as long as a request to Kafka may take.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What a term works with.
 pub(super) struct Office<'a> {

@@ -29,8 +29,7 @@ pub struct PollSettings {
     /// From the start of one poll to the start of the next; 5 s by default. A poll that takes longer delays
     /// the next one, none is made up for.
     pub interval: Duration,
-    /// So many polls in a row must fail before a cluster counts as unreachable, or fail to tell anything of a topic
-    /// before what was read of it earlier no longer stands; 3 by default, at least 1.
+    /// So many polls in a row must fail before a cluster counts as unreachable; 3 by default, at least 1.
     pub misses: u32,
     /// Configs are read with every so many polls; 6 by default, at least 1.
     pub config_every: u32,
@@ -49,6 +48,8 @@ impl Default for PollSettings {
 /// How long a change of our own may stay invisible before a reading without it is believed. A single broker on
 /// a busy machine was seen to take more than half a minute to show a thousand new topics.
 const VISIBLE_WITHIN: Duration = Duration::from_secs(120);
+/// So many readings in a row must tell nothing of a topic before what was read of it earlier no longer stands.
+const TOPIC_MISSES: u32 = 3;
 /// How long a fresh reading waits for such a change to show.
 const REREAD_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -122,7 +123,7 @@ impl Cluster {
                 interests: Interests::default(),
                 snapshot: Snapshot::new(Doubt {
                     gap: settings.interval / 2,
-                    misses: settings.misses.max(1),
+                    misses: TOPIC_MISSES,
                 }),
                 tally: Tally::new(settings.misses),
                 polls: 0,
