@@ -187,6 +187,14 @@ impl<'a> Group<'a> {
     }
 }
 
+/// Many groups, each with its spec, as one manifest.
+pub(crate) fn list<'a>(groups: impl Iterator<Item = (&'a Group<'a>, &'a Value)>) -> String {
+    let items: Vec<Value> = groups
+        .map(|(group, spec)| serde_json::from_str(&group.manifest(spec)).expect("JSON"))
+        .collect();
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+}
+
 /// A condition of a status; `Null` if it is not there.
 pub(crate) fn condition(status: &Value, kind: &str) -> Value {
     let conditions = status["conditions"].as_array().cloned().unwrap_or_default();

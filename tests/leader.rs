@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::{Env, KafkaCluster, KafkaOptions, Operator, OperatorOptions, unique, wait_for};
-use crate::group::{DEADLINE, Group, consent, spec};
+use crate::group::{DEADLINE, Group, consent, list, spec};
 use crate::seen::{CLIENT_ID, KAFKA_WRITES, TOPICS, api_writes, kafka_writes, options};
 
 /// Enough groups that a leader can be killed in the middle of them.
@@ -150,16 +150,6 @@ pub(crate) fn an_edit_of_the_lease_ends_no_term(env: &Env) {
     assert_eq!(lease(env, &namespace)["leaseTransitions"], 0);
 }
 
-/// `MANY` groups of one topic each, as one manifest.
-fn manifest(groups: &[Group<'_>], specs: &[Value]) -> String {
-    let items: Vec<Value> = groups
-        .iter()
-        .zip(specs)
-        .map(|(group, spec)| serde_json::from_str(&group.manifest(spec)).expect("JSON"))
-        .collect();
-    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
-}
-
 /// How many groups of the namespace are Ready at their live generation.
 fn ready(env: &Env, namespace: &str) -> usize {
     let list = env.kube.get_json(&["cptg", "-n", namespace]);
@@ -272,7 +262,7 @@ pub(crate) fn a_leader_killed_amid_500_creations_and_a_growth_leaves_an_exact_ac
         .map(|topic| spec(&kafka.bootstrap(), 1, &[topic]))
         .collect();
     let apply = |specs: &[Value]| {
-        let manifest = manifest(&groups, specs);
+        let manifest = list(groups.iter().zip(specs));
         env.kube
             .kubectl_with_input_ok(&["apply", "-f", "-"], &manifest);
     };

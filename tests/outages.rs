@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::env::{
     ControlPlane, Env, KafkaCluster, KafkaOptions, Operator, OperatorOptions, unique, wait_for,
 };
-use crate::group::{DEADLINE, Group, condition, spec};
+use crate::group::{DEADLINE, Group, condition, list, spec};
 use crate::seen::{
     OUTAGE, USER, Watch, api_writes, failed_polls, kafka_writes, operator, options, polls,
     wait_polls,
@@ -349,16 +349,13 @@ pub(crate) fn an_outage_of_one_of_three_clusters_is_written_once_a_group_and_in_
         groups_on("third", &env.kafka),
     ]
     .concat();
-    let items: Vec<Value> = specs
+    let groups: Vec<Group<'_>> = specs
         .iter()
-        .map(|(name, spec)| {
-            let manifest = Group::new(&env.kube, &namespace, name).manifest(spec);
-            serde_json::from_str(&manifest).expect("JSON")
-        })
+        .map(|(name, _)| Group::new(&env.kube, &namespace, name))
         .collect();
-    let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+    let manifest = list(groups.iter().zip(specs.iter().map(|(_, spec)| spec)));
     env.kube
-        .kubectl_with_input_ok(&["create", "-f", "-"], &list.to_string());
+        .kubectl_with_input_ok(&["create", "-f", "-"], &manifest);
     let count = |kind: &str, status: &str| {
         let list = env.kube.get_json(&["cptg", "-n", &namespace]);
         let items = list["items"].as_array().cloned().unwrap_or_default();

@@ -14,7 +14,7 @@ pub use claim::*;
 pub use connection::*;
 pub use crd::{crds, to_yaml};
 pub use group::*;
-pub use schema::problems;
+pub use schema::{is_label, problems};
 pub use status::*;
 
 /// The API group of all resources.

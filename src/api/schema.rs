@@ -221,7 +221,8 @@ fn metadata(metadata: &Value, problems: &mut Vec<String>) {
     }
 }
 
-fn is_label(text: &str) -> bool {
+/// Whether a text is a DNS label but for its length (RFC 1123): what Kubernetes makes of many names.
+pub fn is_label(text: &str) -> bool {
     let inner = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     text.bytes().all(|letter| inner(letter) || letter == b'-')
         && text.bytes().next().is_some_and(inner)

@@ -101,10 +101,7 @@ fn lease_duration(text: &str) -> Result<Duration, String> {
 
 /// A name that can be part of the Lease's.
 fn label(text: &str) -> Result<String, String> {
-    let letters = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
-    let inner = text.bytes().all(|letter| letters(letter) || letter == b'-');
-    let ends = text.bytes().next().is_some_and(letters) && text.bytes().last().is_some_and(letters);
-    if !(inner && ends && text.len() <= 63) {
+    if !(api::is_label(text) && text.len() <= 63) {
         return Err(format!(
             "{text:?} is no name: use at most 63 of a-z, 0-9 and '-', with a letter or digit at both ends"
         ));
@@ -144,16 +141,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: Run) -> Result<(), String> {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,kube_runtime=warn"));
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
-    match arguments.log_format {
-        LogFormat::Text => logs.init(),
-        LogFormat::Json => logs.json().init(),
-    }
+    logs("info,kube_runtime=warn", arguments.log_format);
     let settings = controller::Settings {
         namespaces: arguments.watch_namespaces,
         listen: arguments.listen,
@@ -165,16 +153,34 @@ fn run(arguments: Run) -> Result<(), String> {
         lease_duration: arguments.lease_duration,
         identity: arguments.identity.filter(|identity| !identity.is_empty()),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("starting the runtime: {error}"))?;
+    let runtime = runtime()?;
     let outcome = runtime
         .block_on(controller::run(settings))
         .map_err(|error| error.to_string());
     // Requests to Kafka that are still waited for end with their own timeouts; a stop does not wait for them.
     runtime.shutdown_background();
     outcome
+}
+
+/// Logs to standard error; `levels` unless the environment says otherwise.
+fn logs(levels: &str, format: LogFormat) {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(levels));
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => logs.init(),
+        LogFormat::Json => logs.json().init(),
+    }
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("starting the runtime: {error}"))
 }
 
 fn crd(output_dir: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {

@@ -37,11 +37,7 @@ impl Collector {
             .map(|group| Subject::of(group.meta()).key())
             .collect();
         for gone in self.known.difference(&present) {
-            self.context.kafka.forget(gone);
-            self.context.attempts.forget(gone);
-            self.context.setbacks.forget(gone);
-            self.context.published.forget(gone);
-            self.context.neglected.forget(gone);
+            self.context.forget(gone);
         }
         let claims: Vec<Arc<CoPartitionClaim>> = self
             .context

@@ -42,6 +42,17 @@ pub(super) struct Context {
     pub(super) neglected: Neglected,
 }
 
+impl Context {
+    /// Forgets a group that is gone.
+    pub(super) fn forget(&self, group: &str) {
+        self.kafka.forget(group);
+        self.attempts.forget(group);
+        self.setbacks.forget(group);
+        self.published.forget(group);
+        self.neglected.forget(group);
+    }
+}
+
 /// Failed attempts by group, so that a refused action is not sent with every pass, and what Kafka said stays in the
 /// status until then. Bounded by the number of groups.
 #[derive(Default)]

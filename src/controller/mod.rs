@@ -30,4 +30,4 @@ mod status;
 mod term;
 mod validate;
 
-pub use run::{Error, Settings, run};
+pub use run::{Error, Settings, run, stop_signal};

@@ -34,9 +34,7 @@ impl Pass {
             self.old.as_ref(),
             Timestamp::now(),
         );
-        if self.only_reachability_changes(&new)
-            && let Some(left) = cluster.turn(&self.subject.key())
-        {
+        if let Some(left) = self.turn(cluster, &new) {
             return Ok(Action::requeue(left));
         }
         if let Some(refusal) = &settled.decision.refusal
@@ -75,15 +73,9 @@ impl Pass {
             .and_then(|all| all.get(PAUSED_ANNOTATION))
             .is_some_and(|value| value == "true");
         let said = refused(Reason::InvalidSpec, State::False, problem, paused);
-        let reachable = Condition::new(
-            ConditionType::KafkaReachable,
-            State::Unknown,
-            Reason::Pending,
-            "not asked while Accepted is False (InvalidSpec)",
-        );
         let new = status::status(
             &said,
-            reachable,
+            not_asked(),
             self.subject.generation,
             false,
             Some(&old),
@@ -128,9 +120,7 @@ impl Pass {
             &status::paused(valid.group.paused),
             Timestamp::now(),
         );
-        if self.only_reachability_changes(&new)
-            && let Some(left) = cluster.turn(&self.subject.key())
-        {
+        if let Some(left) = self.turn(cluster, &new) {
             return Ok(Action::requeue(left));
         }
         if new != old {
@@ -166,6 +156,14 @@ impl Pass {
             false if !left.is_zero() => Some(Action::requeue(left)),
             false => None,
         }
+    }
+
+    /// How much longer the new status should wait, because all groups of the cluster have the same to say.
+    fn turn(&self, cluster: &Cluster, new: &GroupStatus) -> Option<Duration> {
+        if !self.only_reachability_changes(new) {
+            return None;
+        }
+        cluster.turn(&self.subject.key())
     }
 
     /// Whether the new status says no more than that Kafka is out of reach, or answers again.
@@ -247,6 +245,16 @@ pub(super) fn reachable(cluster_id: &str) -> Condition {
         State::True,
         Reason::Reachable,
         format!("the cluster {cluster_id} answers"),
+    )
+}
+
+/// What is said of the cluster of a group that is not valid.
+pub(super) fn not_asked() -> Condition {
+    Condition::new(
+        ConditionType::KafkaReachable,
+        State::Unknown,
+        Reason::Pending,
+        "not asked while Accepted is False (InvalidSpec)",
     )
 }
 

@@ -152,20 +152,31 @@ fn random_identity() -> String {
 }
 
 fn spawn_signal_handler(stop: watch::Sender<bool>) -> Result<(), Error> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
+    let signal = stop_signal().map_err(Error::Signals)?;
     tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        signal.await;
         tracing::info!("stopping");
         // Nobody left to tell is no error.
         let _ = stop.send(true);
         stop.closed().await;
     });
     Ok(())
+}
+
+/// Ready with SIGTERM or SIGINT; must be called in a Tokio runtime.
+///
+/// # Errors
+/// If the signal handlers cannot be installed.
+pub fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 #[cfg(test)]

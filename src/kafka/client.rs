@@ -234,7 +234,6 @@ async fn write<I: Item>(
     if items.is_empty() {
         return Outcomes::new();
     }
-    let stopping = || TopicError::Timeout("the operator is shutting down".to_owned());
     let outcomes = gather
         .ask(Call {
             items: items.to_vec(),
@@ -244,7 +243,7 @@ async fn write<I: Item>(
     outcomes.unwrap_or_else(|| {
         items
             .iter()
-            .map(|item| (item.topic().to_owned(), Err(stopping())))
+            .map(|item| (item.topic().to_owned(), Err(Error::stopping().into())))
             .collect()
     })
 }

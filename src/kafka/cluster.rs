@@ -216,8 +216,8 @@ impl Cluster {
                 with_offsets,
                 with_configs,
             };
-            let stopping = || Err(Error::Timeout("the operator is shutting down".to_owned()));
-            self.rereads.ask(question).await.unwrap_or_else(stopping)
+            let answer = self.rereads.ask(question).await;
+            answer.ok_or_else(Error::stopping)?
         };
         let patience = Instant::now() + REREAD_PATIENCE;
         let mut pause = Duration::from_millis(20);
@@ -246,9 +246,8 @@ impl Cluster {
     /// The end offsets of partitions 0 to n-1 of topics, as [`Client::end_offsets`] reads them; groups that ask at nearly
     /// the same time are answered together.
     pub async fn end_offsets(&self, topics: &[(String, i32)]) -> Result<PerTopic<Vec<i64>>, Error> {
-        let stopping = || Err(Error::Timeout("the operator is shutting down".to_owned()));
-        let asked = self.ends.ask(topics.to_vec()).await;
-        asked.unwrap_or_else(stopping)
+        let answer = self.ends.ask(topics.to_vec()).await;
+        answer.ok_or_else(Error::stopping)?
     }
 
     /// Waits until the snapshot shows the changes of our own to these topics that were announced

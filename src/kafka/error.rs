@@ -63,6 +63,11 @@ pub enum TopicError {
 }
 
 impl Error {
+    /// The runtime is being shut down, so that nobody answers.
+    pub(super) fn stopping() -> Self {
+        Self::Timeout("the operator is shutting down".to_owned())
+    }
+
     /// The kind of error without its text: what decides whether a verdict changed.
     pub fn kind(&self) -> &'static str {
         match self {

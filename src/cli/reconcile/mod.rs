@@ -5,17 +5,17 @@ mod record;
 mod text;
 mod yaml;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::input::{Entry, read};
 use self::record::{GroupRecord, Record};
-use super::duration;
+use super::{LogFormat, duration, logs, runtime};
 use crate::controller::oneshot::{self, Done, Settings};
+use crate::controller::stop_signal;
 
 /// What `--help` says below the options.
 const HELP: &str = "\
@@ -60,7 +60,8 @@ enum Output {
 /// # Errors
 /// If the run cannot begin or its outcome cannot be printed.
 pub(super) fn reconcile(arguments: &Reconcile) -> Result<u8, String> {
-    logs();
+    // What goes wrong is part of the outcome; the client library's own complaints would only repeat it.
+    logs("off", LogFormat::Text);
     let mut entries = read(&arguments.files, io::stdin().lock());
     let groups: Vec<_> = entries
         .iter_mut()
@@ -70,12 +71,10 @@ pub(super) fn reconcile(arguments: &Reconcile) -> Result<u8, String> {
         dry_run: arguments.dry_run,
         timeout: arguments.timeout,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("starting the runtime: {error}"))?;
+    let runtime = runtime()?;
     let done = runtime.block_on(async {
-        let stop = stopped().map_err(|error| format!("installing the signal handlers: {error}"))?;
+        let stop =
+            stop_signal().map_err(|error| format!("installing the signal handlers: {error}"))?;
         Ok::<_, String>(oneshot::run(groups, &settings, stop).await)
     })?;
     let record = Record::new(arguments.dry_run, records(entries, done));
@@ -101,29 +100,6 @@ fn records(entries: Vec<Entry>, done: Vec<Done>) -> Vec<GroupRecord> {
             )),
         })
         .collect()
-}
-
-/// Ready with SIGINT or SIGTERM.
-fn stopped() -> io::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-}
-
-fn logs() {
-    // What goes wrong is part of the outcome; the client library's own complaints would only repeat it.
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(io::stderr().is_terminal())
-        .with_writer(io::stderr)
-        .init();
 }
 
 fn print(record: &Record, output: Output) -> Result<(), String> {

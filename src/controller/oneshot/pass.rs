@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::super::act::{Acted, Basis, act, log, rehearse};
 use super::super::memory::{Subject, from_status};
-use super::super::report::{reachable, silence};
+use super::super::report::{not_asked, reachable, silence};
 use super::super::status;
 use super::super::validate::{Valid, validate};
 use super::Done;
@@ -307,10 +307,9 @@ impl Pass {
         let valid = match &self.valid {
             Ok(valid) => valid,
             Err(problem) => {
-                let why = "not asked while Accepted is False (InvalidSpec)";
                 return (
                     refused(Reason::InvalidSpec, State::False, problem, false),
-                    Condition::new(kind, State::Unknown, Reason::Pending, why),
+                    not_asked(),
                 );
             }
         };
