@@ -27,7 +27,7 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
     };
     let topic = good["topics"][0]["name"].as_str().expect("a topic");
     let scheme = |partitioner: &str| json!({"encoding": "utf8", "partitioner": partitioner});
-    let custom = json!({"encoding": "utf8", "partitioner": "custom", "name": "ours"});
+    let custom = json!({"encoding": "utf8", "partitioner": "custom"});
     let own = |key: &str, value: Value| {
         let mut spec = good.clone();
         spec["topics"][0][key] = value;
@@ -54,11 +54,11 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
             "consumerGroups",
         ),
         (
-            set("redis", json!({"keyTemplates": ["market:{%s}"]})),
-            "redis",
+            set("redis", json!({"keyTemplates": ["market"]})),
+            "redis.keyTemplates: \"market\" has no %s",
         ),
-        (set("keyScheme", scheme("crc32")), "keyScheme: "),
-        (set("keyScheme", custom.clone()), "keyScheme: "),
+        (set("keyScheme", scheme("murmur2_random")), "write murmur2"),
+        (set("keyScheme", custom.clone()), "keyScheme.name: "),
         (
             set(
                 "keyScheme",
@@ -69,11 +69,11 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
     ];
     let own_fields = [
         (
-            own("producers", json!([{"client": "kafkajs"}])),
-            format!("topics[{topic}].producers"),
+            own("producers", json!([{"client": "kafka-go"}])),
+            format!("topics[{topic}].producers: kafka-go does not place records by key"),
         ),
         (
-            own("keyScheme", scheme("fnv1a_abs")),
+            own("keyScheme", scheme("fnv1a")),
             format!("topics[{topic}].keyScheme"),
         ),
         (
@@ -126,12 +126,13 @@ pub(crate) fn all_that_is_wrong_is_said_at_once(env: &Env) {
     let [topic] = names(["updates"]);
     let mut spec = scene.spec(6, &[&topic]);
     spec["verification"] = json!({"interval": "1h"});
-    spec["redis"] = json!({"keyTemplates": ["market:{%s}"]});
+    spec["keyScheme"] = json!({"encoding": "utf-8", "partitioner": "Murmur2"});
     let group = scene.group("market-data");
     group.apply(&spec);
     let message = group.wait_for("Accepted", "False", "InvalidSpec");
-    assert!(message.contains("verification"), "{message}");
-    assert!(message.contains("redis"), "{message}");
+    for part in ["verification", "write it as utf8", "write it as murmur2"] {
+        assert!(message.contains(part), "{message}");
+    }
 }
 
 pub(crate) fn a_refused_edit_keeps_what_was_known_and_writes_nothing(env: &Env) {

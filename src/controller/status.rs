@@ -213,7 +213,7 @@ fn layout_status(layout: &Layout) -> LayoutStatus {
                 bytes: hex(&row.bytes),
                 partition: match row.placement {
                     Placement::At(partition) => Some(partition),
-                    Placement::Spread => None,
+                    Placement::Spread | Placement::Unknown => None,
                 },
             })
             .collect(),

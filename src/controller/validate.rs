@@ -9,6 +9,8 @@ use crate::api::{
     Management, Mode, PAUSED_ANNOTATION, TopicSpec,
 };
 use crate::keys::KeyScheme;
+use crate::keys::clients::{self, Producer};
+use crate::layout::PLACEHOLDER;
 use crate::plan::{Consent, Group, Topic};
 
 /// The most partitions that a group may ask for, over all its topics.
@@ -53,6 +55,7 @@ pub(super) fn validate(
             managed: !observe && topic.management != Some(Management::Referenced),
             config: topic.config.clone(),
             scheme: scheme(spec, topic, &mut problems),
+            producers: producers(topic, &mut problems),
         })
         .collect();
     let group = Group {
@@ -64,6 +67,11 @@ pub(super) fn validate(
         replication_factor: spec.replication_factor,
         topics,
         sample_keys: spec.sample_keys.clone(),
+        redis_templates: spec
+            .redis
+            .as_ref()
+            .map(|redis| redis.key_templates.clone())
+            .unwrap_or_default(),
         consent: spec.accept_key_movement.as_ref().map(|consent| Consent {
             topics: consent.topics.iter().cloned().collect(),
             from: consent.from_partitions,
@@ -81,7 +89,8 @@ pub(super) fn validate(
             .map(|ids| acknowledged(ids))
             .unwrap_or_default(),
     };
-    keys_encode(&group, &mut problems);
+    schemes_fit(&group, &mut problems);
+    templates(&group.redis_templates, &mut problems);
     if problems.is_empty() {
         Ok(Valid {
             group,
@@ -154,13 +163,6 @@ fn not_implemented(spec: &GroupSpec, problems: &mut Vec<String>) {
     refuse(spec.alter_lock == Some(AlterLock::Deny), "alterLock: Deny");
     refuse(spec.verification.is_some(), "verification");
     refuse(!spec.consumer_groups.is_empty(), "consumerGroups");
-    refuse(spec.redis.is_some(), "redis");
-    for topic in &spec.topics {
-        refuse(
-            !topic.producers.is_empty(),
-            &format!("topics[{}].producers", topic.name),
-        );
-    }
 }
 
 fn unavailable(field: &str, instead: &str) -> String {
@@ -222,20 +224,43 @@ fn scheme(spec: &GroupSpec, topic: &TopicSpec, problems: &mut Vec<String>) -> Op
         (None, Some(shared)) => ("keyScheme".to_owned(), shared),
         (None, None) => return None,
     };
-    match KeyScheme::parse(&declared.encoding, &declared.partitioner) {
-        Ok(scheme) if declared.name.is_none() => Some(scheme),
-        Ok(_) => {
+    let partitioner = match (declared.partitioner.as_str(), &declared.name) {
+        ("custom", Some(name)) => format!("custom:{name}"),
+        ("custom", None) => {
+            push_once(
+                problems,
+                format!("{field}.name: a custom partitioner is compared by its name; give it one"),
+            );
+            return None;
+        }
+        (_, Some(_)) => {
             push_once(
                 problems,
                 format!("{field}.name: only a custom partitioner has a name; leave it out"),
             );
-            None
+            return None;
         }
+        (partitioner, None) => partitioner.to_owned(),
+    };
+    match KeyScheme::parse(&declared.encoding, &partitioner) {
+        Ok(scheme) => Some(scheme),
         Err(unsupported) => {
             push_once(problems, format!("{field}: {unsupported}"));
             None
         }
     }
+}
+
+fn producers(topic: &TopicSpec, problems: &mut Vec<String>) -> Vec<Producer> {
+    let mut found = Vec::new();
+    for declared in &topic.producers {
+        let (version, setting) = (declared.version.as_deref(), declared.partitioner.as_deref());
+        match clients::producer(&declared.client, version, setting) {
+            Ok(producer) => found.push(producer),
+            Err(error) => problems.push(format!("topics[{}].producers: {error}", topic.name)),
+        }
+    }
+    found
 }
 
 /// The group's scheme is read for each topic, and what is wrong with it is said once.
@@ -245,16 +270,38 @@ fn push_once(problems: &mut Vec<String>, problem: String) {
     }
 }
 
-fn keys_encode(group: &Group, problems: &mut Vec<String>) {
-    for scheme in group
-        .topics
-        .iter()
-        .filter_map(|topic| topic.scheme.as_ref())
-    {
-        for key in &group.sample_keys {
-            if let Err(error) = scheme.encoding.encode(key) {
-                push_once(problems, format!("sampleKeys: {error}"));
+/// The sample keys are keys of every scheme, and the producers can write what their topics declare.
+fn schemes_fit(group: &Group, problems: &mut Vec<String>) {
+    for topic in &group.topics {
+        let Some(scheme) = &topic.scheme else {
+            continue;
+        };
+        if scheme.encoding.is_computed() {
+            for key in &group.sample_keys {
+                if let Err(error) = scheme.encoding.encode(key) {
+                    push_once(problems, format!("sampleKeys: {error}"));
+                }
             }
+        }
+        for producer in &topic.producers {
+            // How a producer treats windowed keys is compared, not refused.
+            let hashed = scheme.encoding.hashed();
+            if let Err(unsupported) = KeyScheme::of(hashed, producer.partitioner.clone()) {
+                problems.push(format!(
+                    "topics[{}].producers: {}: {unsupported}",
+                    topic.name, producer.label
+                ));
+            }
+        }
+    }
+}
+
+fn templates(templates: &[String], problems: &mut Vec<String>) {
+    for template in templates {
+        if !template.contains(PLACEHOLDER) {
+            problems.push(format!(
+                "redis.keyTemplates: {template:?} has no {PLACEHOLDER}, which stands for the logical key"
+            ));
         }
     }
 }
@@ -349,15 +396,6 @@ mod tests {
                 "consumerGroups",
                 json!({"consumerGroups": [{"groupId": "g"}]}),
             ),
-            ("redis", json!({"redis": {"keyTemplates": ["{%s}"]}})),
-            (
-                "topics[a].producers",
-                json!({"topics": [{"name": "a", "producers": [{"client": "java"}]}]}),
-            ),
-            (
-                "crc32",
-                json!({"keyScheme": {"encoding": "utf8", "partitioner": "crc32"}}),
-            ),
         ] {
             let said = problems(|spec| {
                 for (key, value) in change.as_object().expect("fields") {
@@ -373,6 +411,89 @@ mod tests {
             )
             .is_ok()
         );
+    }
+
+    #[test]
+    fn key_schemes_and_producers_are_read() {
+        let valid = validate(
+            &spec(|spec| {
+                spec["keyScheme"] =
+                    json!({"encoding": "utf8", "partitioner": "custom", "name": "mine"});
+                spec["topics"] = json!([
+                    {"name": "a"},
+                    {
+                        "name": "b",
+                        "keyScheme": {"encoding": "confluent:avro_string", "partitioner": "crc32"},
+                        "producers": [{"client": "kafkajs", "version": "1"}, {"client": "librdkafka", "partitioner": "murmur2_random"}],
+                    },
+                ]);
+            }),
+            &BTreeMap::new(),
+        );
+        let topics = valid.expect("valid").group.topics;
+        let schemes = topics.iter().map(|topic| topic.scheme.as_ref());
+        let schemes: Vec<String> = schemes.flatten().map(ToString::to_string).collect();
+        assert_eq!(schemes, ["utf8/custom:mine", "confluent:avro_string/crc32"]);
+        let producers = topics[1].producers.iter();
+        let producers: Vec<String> = producers
+            .map(|producer| format!("{}: {}", producer.label, producer.partitioner))
+            .collect();
+        assert_eq!(
+            producers,
+            [
+                "kafkajs 1: kafkajs_legacy",
+                "librdkafka murmur2_random: murmur2"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_keys_is_said_with_its_field() {
+        for (change, says) in [
+            (
+                json!({"keyScheme": {"encoding": "utf8", "partitioner": "custom"}}),
+                "keyScheme.name: a custom partitioner is compared by its name",
+            ),
+            (
+                json!({"keyScheme": {"encoding": "utf8", "partitioner": "murmur2", "name": "x"}}),
+                "keyScheme.name: only a custom partitioner has a name",
+            ),
+            (
+                json!({"keyScheme": {"encoding": "utf8", "partitioner": "murmur3"}}),
+                "keyScheme: partitioner \"murmur3\" is not known",
+            ),
+            (
+                json!({"keyScheme": {"encoding": "int32", "partitioner": "murmur2"}}),
+                "sampleKeys: key \"BBCA\" has no int32 encoding: expected a whole number",
+            ),
+            (
+                json!({"topics": [{"name": "a", "producers": [{"client": "kafka-go"}]}]}),
+                "topics[a].producers: kafka-go does not place records by key",
+            ),
+            (
+                json!({"topics": [{"name": "a", "producers": [{"client": "kafkajs"}]}]}),
+                "topics[a].producers: what kafkajs does changed",
+            ),
+            (
+                json!({
+                    "keyScheme": {"encoding": "int64", "partitioner": "murmur2"},
+                    "sampleKeys": ["7"],
+                    "topics": [{"name": "a", "producers": [{"client": "kafka-node", "partitioner": "3"}]}],
+                }),
+                "topics[a].producers: kafka-node 3: partitioner kafka_node_keyed hashes text",
+            ),
+            (
+                json!({"redis": {"keyTemplates": ["market:{%s}", "market"]}}),
+                "redis.keyTemplates: \"market\" has no %s",
+            ),
+        ] {
+            let said = problems(|spec| {
+                for (key, value) in change.as_object().expect("fields") {
+                    spec[key] = value.clone();
+                }
+            });
+            assert!(said.contains(says), "{said}");
+        }
     }
 
     #[test]

@@ -2,30 +2,9 @@
 
 use std::fmt;
 
-use super::murmur2::murmur2;
+use super::hash::Hash;
+use super::reduction::Reduction;
 use super::unsupported::UnsupportedName;
-
-/// The partitioner names of the API. They are frozen: resources, status, the command line and the documentation
-/// use them. A name stands here before its code does, so that a declared scheme which this version can't
-/// compute is told from a typing error.
-pub const PARTITIONER_NAMES: [&str; 13] = [
-    "murmur2",
-    "murmur2_unsigned",
-    "crc32",
-    "crc32_spread_empty",
-    "fnv1a_abs",
-    "fnv1a_positive",
-    "fnv1a_unsigned",
-    "kafkajs_legacy",
-    "java_string_hash_abs",
-    "java_string_hash_positive",
-    "kafka_node_keyed",
-    "xxhash32",
-    "custom",
-];
-
-/// The names that have a variant of [`Partitioner`].
-pub(super) const BUILT: [&str; 1] = ["murmur2"];
 
 /// A number of partitions that a topic can have: 1 to `i32::MAX`. It can't be 0, so a remainder by it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,67 +35,210 @@ pub enum Placement {
     At(i32),
     /// On any partition: at random, in turn or by load. Records with such a key are never co-partitioned.
     Spread,
+    /// No formula tells: the partitioner is a custom one, it hashes text and these bytes are none, or the client
+    /// refuses such a record.
+    Unknown,
 }
 
-/// The partition's number, or `spread`.
+/// The partition's number, `spread` or `unknown`.
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(partition) => partition.fmt(f),
             Self::Spread => f.write_str("spread"),
+            Self::Unknown => f.write_str("unknown"),
         }
+    }
+}
+
+/// What a partitioner does with a key that has no bytes, or with a record that has no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyRule {
+    /// Hashes it like any other key; a record without a key as an empty one.
+    Hashed,
+    /// Puts it on partition 0.
+    First,
+    /// Spreads it: it has no partition of its own.
+    Spread,
+    /// Refuses the record with an error.
+    Refused,
+}
+
+/// The word that tables use.
+impl fmt::Display for KeyRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hashed => "hashed",
+            Self::First => "partition 0",
+            Self::Spread => "spread",
+            Self::Refused => "refused",
+        })
     }
 }
 
 /// A partitioner, named by its whole formula and not by a client: clients change their defaults.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Partitioner {
-    /// `murmur2`: Kafka's `MurmurHash2` with the sign bit masked, modulo the count. A null key is spread, an
-    /// empty key is hashed. The default of the Java producer and with it of Kafka Streams and Kafka Connect.
+    /// `murmur2`: Kafka's `MurmurHash2` with the sign bit masked. The default of the Java producer and with it of
+    /// Kafka Streams and Kafka Connect.
     Murmur2,
+    /// `murmur2_unsigned`: the same hash without the mask. The default of @platformatic/kafka.
+    Murmur2Unsigned,
+    /// `crc32`: CRC-32, an empty key hashed too. librdkafka's `consistent`.
+    Crc32,
+    /// `crc32_spread_empty`: CRC-32, but an empty key is spread. librdkafka's default, `consistent_random`.
+    Crc32SpreadEmpty,
+    /// `fnv1a_abs`: the absolute value of FNV-1a. The default of sarama.
+    Fnv1aAbs,
+    /// `fnv1a_positive`: FNV-1a with the sign bit masked. sarama's `NewReferenceHashPartitioner`.
+    Fnv1aPositive,
+    /// `fnv1a_unsigned`: FNV-1a as it is. franz-go's `SaramaHasher` on 64-bit machines.
+    Fnv1aUnsigned,
+    /// `kafkajs_legacy`: the default of KafkaJS before 2.0.
+    KafkajsLegacy,
+    /// `java_string_hash_abs`: the absolute value of `String.hashCode`. Spring Cloud Stream's partition keys.
+    JavaStringHashAbs,
+    /// `java_string_hash_positive`: `String.hashCode` with the sign bit masked. Debezium's `PartitionRouting`.
+    JavaStringHashPositive,
+    /// `kafka_node_keyed`: the keyed partitioner of kafka-node.
+    KafkaNodeKeyed,
+    /// `xxhash32`: xxHash32 with seed 0. The default of the Rust crate kafka.
+    Xxhash32,
+    /// `custom:NAME`: somebody's own. It has a name to be compared by and no formula.
+    Custom(String),
+}
+
+/// The formula of a partitioner that has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formula {
+    /// The hash of the key's bytes.
+    pub hash: Hash,
+    /// From the hash to a partition.
+    pub reduction: Reduction,
+    /// What becomes of an empty key.
+    pub empty: KeyRule,
+    /// What becomes of a record without a key, as a rule; some settings of clients differ.
+    pub null: KeyRule,
 }
 
 impl Partitioner {
-    /// Reads the name that resources use.
-    pub(super) fn parse(name: &str) -> Result<Self, UnsupportedName> {
-        match name {
-            "murmur2" => Ok(Self::Murmur2),
-            _ => Err(UnsupportedName::of(name, &BUILT, &PARTITIONER_NAMES)),
+    /// Those that have a formula, in the order of the documentation.
+    pub const COMPUTED: [Self; 12] = [
+        Self::Murmur2,
+        Self::Murmur2Unsigned,
+        Self::Crc32,
+        Self::Crc32SpreadEmpty,
+        Self::Fnv1aAbs,
+        Self::Fnv1aPositive,
+        Self::Fnv1aUnsigned,
+        Self::KafkajsLegacy,
+        Self::JavaStringHashAbs,
+        Self::JavaStringHashPositive,
+        Self::KafkaNodeKeyed,
+        Self::Xxhash32,
+    ];
+
+    /// Reads the name that resources use; a custom partitioner is `custom:NAME`.
+    ///
+    /// # Errors
+    /// [`UnsupportedName`] says what may stand there.
+    pub fn parse(name: &str) -> Result<Self, UnsupportedName> {
+        match name.split_once(':') {
+            Some(("custom", own)) if !own.is_empty() => Ok(Self::Custom(own.to_owned())),
+            _ => Self::COMPUTED
+                .into_iter()
+                .find(|partitioner| partitioner.name() == name)
+                .ok_or_else(|| UnsupportedName::partitioner(name)),
         }
     }
 
-    /// The name that resources, status and the command line use.
+    /// The name that resources, status and the command line use. They are frozen.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Murmur2 => "murmur2",
+            Self::Murmur2Unsigned => "murmur2_unsigned",
+            Self::Crc32 => "crc32",
+            Self::Crc32SpreadEmpty => "crc32_spread_empty",
+            Self::Fnv1aAbs => "fnv1a_abs",
+            Self::Fnv1aPositive => "fnv1a_positive",
+            Self::Fnv1aUnsigned => "fnv1a_unsigned",
+            Self::KafkajsLegacy => "kafkajs_legacy",
+            Self::JavaStringHashAbs => "java_string_hash_abs",
+            Self::JavaStringHashPositive => "java_string_hash_positive",
+            Self::KafkaNodeKeyed => "kafka_node_keyed",
+            Self::Xxhash32 => "xxhash32",
+            Self::Custom(_) => "custom",
         }
+    }
+
+    /// The formula; `None` for a custom partitioner.
+    #[inline]
+    pub const fn formula(&self) -> Option<Formula> {
+        use KeyRule::{Hashed, Refused, Spread};
+        let (hash, reduction, empty, null) = match self {
+            Self::Murmur2 => (Hash::Murmur2, Reduction::Masked, Hashed, Spread),
+            Self::Murmur2Unsigned => (Hash::Murmur2, Reduction::Unsigned, Hashed, Spread),
+            Self::Crc32 => (Hash::Crc32, Reduction::Unsigned, Hashed, Spread),
+            Self::Crc32SpreadEmpty => (Hash::Crc32, Reduction::Unsigned, Spread, Spread),
+            Self::Fnv1aAbs => (Hash::Fnv1a, Reduction::Absolute, Hashed, Spread),
+            Self::Fnv1aPositive => (Hash::Fnv1a, Reduction::Masked, Hashed, Spread),
+            Self::Fnv1aUnsigned => (Hash::Fnv1a, Reduction::Unsigned, Hashed, Spread),
+            Self::KafkajsLegacy => (Hash::KafkajsLegacy, Reduction::Masked, Hashed, Spread),
+            Self::JavaStringHashAbs => (
+                Hash::JavaString,
+                Reduction::AbsoluteMinZero,
+                Hashed,
+                Refused,
+            ),
+            // The router hashes a field of the record's value, which cannot be missing.
+            Self::JavaStringHashPositive => {
+                (Hash::JavaString, Reduction::MaskedMaxZero, Hashed, Refused)
+            }
+            Self::KafkaNodeKeyed => (Hash::JavaString, Reduction::MaskedZeroOne, Hashed, Hashed),
+            // Its only client sends a record with an empty key as one without a key.
+            Self::Xxhash32 => (Hash::Xxhash32, Reduction::Unsigned, Spread, Spread),
+            Self::Custom(_) => return None,
+        };
+        Some(Formula {
+            hash,
+            reduction,
+            empty,
+            null,
+        })
     }
 
     /// The partition of a key at a partition count. `None` is a record without a key, `Some` of no bytes an
     /// empty key: some partitioners treat them alike, most do not, so each decides for itself.
+    #[inline]
     pub fn partition(&self, key: Option<&[u8]>, count: PartitionCount) -> Placement {
-        match (self, key) {
-            // Java sends keyless records to a partition of the producer's own choosing (sticky, KIP-794).
-            (Self::Murmur2, None) => Placement::Spread,
-            (Self::Murmur2, Some(key)) => Placement::At(masked(murmur2(key), count)),
+        let Some(formula) = self.formula() else {
+            return Placement::Unknown;
+        };
+        let rule = match key {
+            None => formula.null,
+            Some([]) => formula.empty,
+            Some(_) => KeyRule::Hashed,
+        };
+        match rule {
+            KeyRule::Hashed => match formula.hash.of(key.unwrap_or_default()) {
+                Some(hash) => Placement::At(formula.reduction.reduce(hash, count)),
+                None => Placement::Unknown,
+            },
+            KeyRule::First => Placement::At(0),
+            KeyRule::Spread => Placement::Spread,
+            KeyRule::Refused => Placement::Unknown,
         }
     }
 }
 
+/// The name; of a custom partitioner `custom:NAME`, as [`Partitioner::parse`] reads it.
 impl fmt::Display for Partitioner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self {
+            Self::Custom(own) => write!(f, "custom:{own}"),
+            _ => f.write_str(self.name()),
+        }
     }
-}
-
-/// The reduction of Java's producer: clear the sign bit, then take the remainder. Clearing is not the absolute
-/// value: the two differ for every negative hash.
-///
-/// Source: `BuiltInPartitioner.partitionForKey` in apache/kafka
-/// (`clients/src/main/java/org/apache/kafka/clients/producer/internals/BuiltInPartitioner.java`), whose
-/// `Utils.toPositive` is `number & 0x7fffffff`.
-fn masked(hash: u32, count: PartitionCount) -> i32 {
-    (hash & 0x7fff_ffff).cast_signed() % count.get()
 }
 
 #[cfg(test)]
@@ -127,6 +249,10 @@ mod tests {
 
     fn count(n: i32) -> PartitionCount {
         PartitionCount::new(n).unwrap()
+    }
+
+    fn any_partitioner() -> impl Strategy<Value = Partitioner> {
+        prop::sample::select(&Partitioner::COMPUTED[..])
     }
 
     #[test]
@@ -141,52 +267,90 @@ mod tests {
     }
 
     #[test]
-    fn names_and_variants_agree() {
-        for name in BUILT {
-            assert_eq!(Partitioner::parse(name).unwrap().to_string(), name);
-            assert!(PARTITIONER_NAMES.contains(&name));
+    fn names_are_distinct_and_read_back() {
+        let custom = Partitioner::Custom("by-region".to_owned());
+        assert_eq!(custom.to_string(), "custom:by-region");
+        for partitioner in Partitioner::COMPUTED.iter().chain([&custom]) {
+            let name = partitioner.to_string();
+            assert_eq!(Partitioner::parse(&name).as_ref(), Ok(partitioner));
+        }
+        for refused in ["custom", "custom:", "murmur2:x", ""] {
+            assert!(Partitioner::parse(refused).is_err(), "{refused:?}");
+        }
+    }
+
+    /// The rules of each partitioner, as the clients were seen to follow them.
+    #[test]
+    fn empty_and_null_keys_follow_their_rules() {
+        use Placement::{At, Spread, Unknown};
+        for (partitioner, empty, null) in [
+            (Partitioner::Murmur2, At(3), Spread),
+            (Partitioner::Murmur2Unsigned, At(3), Spread),
+            (Partitioner::Crc32, At(0), Spread),
+            (Partitioner::Crc32SpreadEmpty, Spread, Spread),
+            (Partitioner::Fnv1aAbs, At(3), Spread),
+            (Partitioner::Fnv1aPositive, At(5), Spread),
+            (Partitioner::Fnv1aUnsigned, At(1), Spread),
+            (Partitioner::KafkajsLegacy, At(0), Spread),
+            (Partitioner::JavaStringHashAbs, At(0), Unknown),
+            (Partitioner::JavaStringHashPositive, At(0), Unknown),
+            (Partitioner::KafkaNodeKeyed, At(1), At(1)),
+            (Partitioner::Xxhash32, Spread, Spread),
+        ] {
+            let six = count(6);
+            assert_eq!(
+                partitioner.partition(Some(b""), six),
+                empty,
+                "{partitioner}"
+            );
+            assert_eq!(partitioner.partition(None, six), null, "{partitioner}");
         }
     }
 
     #[test]
-    fn the_frozen_names_are_distinct() {
-        let distinct: std::collections::BTreeSet<_> = PARTITIONER_NAMES.iter().collect();
-        assert_eq!(distinct.len(), PARTITIONER_NAMES.len());
-    }
-
-    #[test]
-    fn murmur2_spreads_a_null_key_and_hashes_an_empty_one() {
-        let six = count(6);
-        assert_eq!(Partitioner::Murmur2.partition(None, six), Placement::Spread);
-        assert_eq!(
-            Partitioner::Murmur2.partition(Some(b""), six),
-            Placement::At(3)
-        );
+    fn no_number_where_no_formula_tells() {
+        let custom = Partitioner::Custom("mine".to_owned());
+        assert_eq!(custom.partition(Some(b"a"), count(6)), Placement::Unknown);
+        for text in [
+            Partitioner::JavaStringHashAbs,
+            Partitioner::JavaStringHashPositive,
+            Partitioner::KafkaNodeKeyed,
+        ] {
+            let placed = text.partition(Some(&[0x80, 0xff]), count(6));
+            assert_eq!(placed, Placement::Unknown, "{text}");
+        }
+        assert_eq!(Placement::Unknown.to_string(), "unknown");
         assert_eq!(Placement::Spread.to_string(), "spread");
         assert_eq!(Placement::At(3).to_string(), "3");
     }
 
-    #[test]
-    fn the_sign_bit_is_masked_and_not_negated() {
-        // 0xffffffff is -1: masked it is i32::MAX, negated it would be 1.
-        assert_eq!(masked(0xffff_ffff, count(10)), 7);
-        assert_eq!(masked(0x8000_0000, count(6)), 0);
-        assert_eq!(masked(0x7fff_ffff, count(i32::MAX)), 0);
-        assert_eq!(masked(0x7fff_fffe, count(i32::MAX)), i32::MAX - 1);
-    }
-
     proptest! {
         #[test]
-        fn a_partition_is_always_below_the_count(key: Vec<u8>, n in 1..=i32::MAX) {
-            match Partitioner::Murmur2.partition(Some(&key), count(n)) {
-                Placement::At(partition) => prop_assert!((0..n).contains(&partition)),
-                Placement::Spread => prop_assert!(false, "a keyed record was spread"),
+        fn a_partition_is_always_below_the_count(
+            partitioner in any_partitioner(),
+            key: Vec<u8>,
+            n in 1..=i32::MAX,
+        ) {
+            if let Placement::At(partition) = partitioner.partition(Some(&key), count(n)) {
+                prop_assert!((0..n).contains(&partition));
+            } else {
+                prop_assert!(key.is_empty() || str::from_utf8(&key).is_err());
             }
         }
 
         #[test]
-        fn one_partition_takes_every_key(key: Vec<u8>) {
-            prop_assert_eq!(Partitioner::Murmur2.partition(Some(&key), count(1)), Placement::At(0));
+        fn text_that_is_not_empty_always_has_a_partition(
+            partitioner in any_partitioner(),
+            key in ".+",
+            n in 1..=i32::MAX,
+        ) {
+            let placed = partitioner.partition(Some(key.as_bytes()), count(n));
+            prop_assert!(matches!(placed, Placement::At(_)), "{placed}");
+        }
+
+        #[test]
+        fn one_partition_takes_every_key(partitioner in any_partitioner(), key in ".+") {
+            prop_assert_eq!(partitioner.partition(Some(key.as_bytes()), count(1)), Placement::At(0));
         }
     }
 }

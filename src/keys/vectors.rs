@@ -1,6 +1,6 @@
 //! Partitions that real producers chose, kept as files in `testdata`; this module compares them with ours.
 
-use super::murmur2::murmur2;
+use super::hash::Hash;
 use super::{Encoding, PartitionCount, Partitioner, Placement};
 
 /// The columns of a vector file that hold partitions.
@@ -63,7 +63,12 @@ fn murmur2_hashes_as_java_does() {
     let mut compared = 0;
     for vector in murmur2_vectors() {
         if let Some(hash) = vector.hash {
-            assert_eq!(murmur2(&vector.bytes), hash, "{}", vector.what);
+            assert_eq!(
+                Hash::Murmur2.of(&vector.bytes),
+                Some(hash),
+                "{}",
+                vector.what
+            );
             compared += 1;
         }
     }
@@ -105,23 +110,67 @@ fn utf8_turns_the_text_of_a_vector_into_its_bytes() {
     for text in texts {
         let vectors = murmur2_vectors();
         let vector = vectors.iter().find(|v| v.what == text).unwrap();
-        assert_eq!(Encoding::Utf8.encode(text).unwrap(), vector.bytes, "{text}");
+        assert_eq!(Encoding::UTF8.encode(text).unwrap(), vector.bytes, "{text}");
     }
 }
 
-/// Keys from public bug reports in which a client disagreed with Java: tulios/kafkajs#357 and #1154,
-/// fluent/fluent-plugin-kafka#397. The partitions are those that the reports give for Java.
+/// The other partitioners, each at 3, 5, 6 and 12.
 #[test]
-fn murmur2_agrees_with_what_bug_reports_say_of_java() {
-    for (key, n, partition) in [
-        ("100:48069", 12, 9),
-        ("TT0124", 15, 10),
-        ("mk-123456", 25, 5),
+fn every_partitioner_places_as_its_clients_did() {
+    let mut compared = std::collections::BTreeMap::new();
+    for line in include_str!("testdata/placements.txt").lines() {
+        if line.starts_with('#') {
+            continue;
+        }
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let partitioner = Partitioner::parse(columns[0]).unwrap();
+        let key = unhex(columns[1]);
+        for (n, recorded) in [3, 5, 6, 12].into_iter().zip(&columns[2..]) {
+            let count = PartitionCount::new(n).unwrap();
+            assert_eq!(
+                partitioner.partition(Some(&key), count),
+                Placement::At(recorded.parse().unwrap()),
+                "{line} at {n}"
+            );
+        }
+        *compared.entry(partitioner.name()).or_insert(0) += 1;
+    }
+    // Guards against a file that is read only in part.
+    let compared: Vec<_> = compared.into_iter().collect();
+    assert_eq!(
+        compared,
+        [
+            ("crc32", 34),
+            ("crc32_spread_empty", 33),
+            ("fnv1a_abs", 36),
+            ("fnv1a_positive", 36),
+            ("fnv1a_unsigned", 34),
+            ("java_string_hash_abs", 22),
+            ("java_string_hash_positive", 22),
+            ("kafka_node_keyed", 22),
+            ("kafkajs_legacy", 34),
+            ("murmur2_unsigned", 34),
+            ("xxhash32", 33),
+        ]
+    );
+}
+
+/// Keys from public bug reports in which two clients disagreed: tulios/kafkajs#357 and #1154,
+/// fluent/fluent-plugin-kafka#397. The partitions are those that the reports give.
+#[test]
+fn bug_reports_say_the_same() {
+    for (key, n, partitioner, partition) in [
+        ("100:48069", 12, Partitioner::Murmur2, 9),
+        ("100:48069", 12, Partitioner::KafkajsLegacy, 6),
+        ("TT0124", 15, Partitioner::Murmur2, 10),
+        ("TT0124", 15, Partitioner::Crc32SpreadEmpty, 9),
+        ("mk-123456", 25, Partitioner::Murmur2, 5),
+        ("mk-123456", 25, Partitioner::Crc32SpreadEmpty, 3),
     ] {
         assert_eq!(
-            murmur2_at(key.as_bytes(), n),
+            partitioner.partition(Some(key.as_bytes()), PartitionCount::new(n).unwrap()),
             Placement::At(partition),
-            "{key} at {n}"
+            "{key} at {n}: {partitioner}"
         );
     }
 }

@@ -131,7 +131,7 @@ mod tests {
 
     fn murmur2_moves(keys: &[&str], from: i32, to: i32) -> Vec<Move> {
         let scheme = KeyScheme {
-            encoding: Encoding::Utf8,
+            encoding: Encoding::UTF8,
             partitioner: Partitioner::Murmur2,
         };
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();

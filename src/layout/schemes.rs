@@ -1,162 +1,297 @@
-//! Whether the declared schemes of a group's topics map every key alike.
+//! Whether the declared schemes of a group's topics, and those of their producers, map every key alike.
 
-use crate::keys::KeyScheme;
+mod examples;
+mod pair;
 
-/// A topic with its declared scheme.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TopicScheme {
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::keys::clients::Producer;
+use crate::keys::{Encoding, KeyRule, KeyScheme, PartitionCount, Placement};
+use pair::{Judgement, Side};
+
+/// A topic with what is declared of its keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared<'a> {
+    /// The topic's name.
+    pub topic: &'a str,
+    /// Its scheme: its own, or the group's.
+    pub scheme: Option<&'a KeyScheme>,
+    /// The clients that write it, as far as those are declared. Where the topic declares no scheme, they are taken to
+    /// encode keys as the rest of the group does.
+    pub producers: &'a [Producer],
+}
+
+/// Who places keys by a scheme: what the topic declares, or one of its producers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Writer {
     /// The topic's name.
     pub topic: String,
-    /// Its scheme.
+    /// The producer's label; `None` is the declaration itself.
+    pub producer: Option<String>,
+    /// The scheme.
     pub scheme: KeyScheme,
+    /// Empty keys are spread.
+    pub spreads_empty: bool,
+}
+
+impl Writer {
+    fn side(&self) -> Side<'_> {
+        Side {
+            scheme: &self.scheme,
+            spreads_empty: self.spreads_empty,
+        }
+    }
+}
+
+/// `orders (utf8/murmur2)`, or `librdkafka consistent on orders (utf8/crc32)`.
+impl fmt::Display for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(producer) = &self.producer {
+            write!(f, "{producer} on ")?;
+        }
+        write!(f, "{} ({})", self.topic, self.scheme)
+    }
+}
+
+/// Two writers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The first one by topic and producer.
+    pub a: Writer,
+    /// The other one.
+    pub b: Writer,
+}
+
+/// A key that two schemes place differently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The logical key.
+    pub key: String,
+    /// Where the first scheme puts it.
+    pub a: Placement,
+    /// Where the second one does.
+    pub b: Placement,
+}
+
+/// `BBCA 0 against 2`; an empty key is said in words.
+impl fmt::Display for Example {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = match self.key.as_str() {
+            "" => "the empty key",
+            key => key,
+        };
+        write!(f, "{key} {} against {}", self.a, self.b)
+    }
+}
+
+/// What limits a statement that two different schemes are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// The empty key is hashed by one and spread by the other.
+    NotEmptyKeys,
+    /// It holds at this partition count and not at every one: growth can break it.
+    AtThisCount,
+    /// It holds as long as Kafka Streams itself writes the windowed keys, hashing the key inside only.
+    WrittenByStreams,
+}
+
+/// Why two schemes can't be compared by calculation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unprovable {
+    /// A custom partitioner has no formula here.
+    Custom,
+    /// A schema id is part of the keys, and the ids differ or are not declared.
+    SchemaIds,
+    /// The two encodings have the same bytes for some ways to write a key and not for others.
+    Encodings,
+    /// It depends on the partition count, which is not known.
+    CountUnknown,
 }
 
 /// What the declared schemes of some topics say together. It speaks of declarations only: whether producers
 /// keep to them is for the judge of sampled records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemesVerdict {
-    /// Every topic declares this scheme.
+    /// Every topic declares this scheme, and every declared producer keeps to it.
     Same(KeyScheme),
+    /// Schemes differ in name, and yet map every key alike, within these limits.
+    Equivalent {
+        /// Two that differ.
+        pair: Pair,
+        /// The limits of all such pairs; never empty.
+        limits: Vec<Limit>,
+    },
     /// These topics, sorted by name, declare none, and those that do agree. Empty only if no topic was given.
     NotDeclared {
         /// The names of the topics without a scheme.
         topics: Vec<String>,
     },
-    /// Two topics use different partitioners, and perhaps different encodings too.
-    PartitionerMismatch {
-        /// The first topic by name that declares a scheme.
-        a: TopicScheme,
-        /// The first topic by name that differs from it.
-        b: TopicScheme,
+    /// Calculation can't tell.
+    NotProvable {
+        /// Two of which it can't; the same twice if one scheme alone is in the way.
+        pair: Pair,
+        /// Why.
+        why: Unprovable,
     },
-    /// Two topics use the same partitioner on different bytes.
+    /// Two writers use partitioners that map keys differently, and perhaps different encodings too.
+    PartitionerMismatch {
+        /// The two.
+        pair: Pair,
+        /// Keys that show it.
+        examples: Vec<Example>,
+    },
+    /// A producer of windowed keys hashes the window too, unlike Kafka Streams: one key inside then has many partitions.
+    WindowHashed {
+        /// What the topic declares, and the producer.
+        pair: Pair,
+    },
+    /// Two writers use the same partitioner on different bytes.
     EncodingMismatch {
-        /// The first topic by name that declares a scheme.
-        a: TopicScheme,
-        /// The first topic by name that differs from it.
-        b: TopicScheme,
+        /// The two.
+        pair: Pair,
+        /// Keys that show it; empty if no text is a key of both encodings.
+        examples: Vec<Example>,
     },
 }
 
-/// Compares the schemes that topics declare, each given by topic name with its own scheme or the group's.
+/// Compares the schemes that topics declare, and those of their producers, at a partition count; `None` if that is not
+/// known. `keys` are the first to be looked at for examples of a mismatch.
 ///
 /// Topics are looked at by name, so that the verdict does not change when the list is reordered. A mismatch
 /// outweighs a missing declaration: it stands whatever the missing ones turn out to be.
-pub fn compare(schemes: &[(&str, Option<&KeyScheme>)]) -> SchemesVerdict {
-    let mut sorted = schemes.to_vec();
-    sorted.sort_unstable();
-    let declared: Vec<(&str, &KeyScheme)> = sorted
-        .iter()
-        .filter_map(|(topic, scheme)| scheme.map(|scheme| (*topic, scheme)))
-        .collect();
+pub fn compare(
+    topics: &[Declared<'_>],
+    count: Option<PartitionCount>,
+    keys: &[String],
+) -> SchemesVerdict {
+    if let Some(pair) = window_hashed(topics) {
+        return SchemesVerdict::WindowHashed { pair };
+    }
+    let writers = writers(topics);
+    let mut limits: Option<(Pair, Vec<Limit>)> = None;
+    let mut unprovable = None;
+    for (at, a) in writers.iter().enumerate() {
+        // Also with itself: a custom partitioner can't be computed however many declare it.
+        for b in &writers[at..] {
+            let pair = || Pair {
+                a: a.clone(),
+                b: b.clone(),
+            };
+            let examples = || examples::find(&a.scheme, &b.scheme, count, keys);
+            match pair::judge(a.side(), b.side(), count) {
+                Judgement::Alike(more) if more.is_empty() => {}
+                Judgement::Alike(more) => {
+                    let (_, all) = limits.get_or_insert_with(|| (pair(), Vec::new()));
+                    all.extend(more);
+                }
+                Judgement::Unprovable(why) => {
+                    unprovable
+                        .get_or_insert_with(|| SchemesVerdict::NotProvable { pair: pair(), why });
+                }
+                Judgement::Partitioners => {
+                    return SchemesVerdict::PartitionerMismatch {
+                        pair: pair(),
+                        examples: examples(),
+                    };
+                }
+                Judgement::Encodings => {
+                    return SchemesVerdict::EncodingMismatch {
+                        pair: pair(),
+                        examples: examples(),
+                    };
+                }
+            }
+        }
+    }
+    if let Some(missing) = not_declared(topics) {
+        return missing;
+    }
+    match (unprovable, limits, writers.into_iter().next()) {
+        (Some(unprovable), _, _) => unprovable,
+        (None, Some((pair, mut limits)), _) => {
+            limits.sort_unstable();
+            limits.dedup();
+            SchemesVerdict::Equivalent { pair, limits }
+        }
+        (None, None, Some(writer)) => SchemesVerdict::Same(writer.scheme),
+        (None, None, None) => SchemesVerdict::NotDeclared { topics: Vec::new() },
+    }
+}
 
-    let parts: Vec<_> = declared
-        .iter()
-        .map(|(_, scheme)| (&scheme.partitioner, &scheme.encoding))
-        .collect();
-    if let Some((at, part)) = first_mismatch(&parts) {
-        let [a, b] = [0, at].map(|at| TopicScheme {
-            topic: declared[at].0.to_owned(),
-            scheme: declared[at].1.clone(),
-        });
-        return match part {
-            Part::Partitioner => SchemesVerdict::PartitionerMismatch { a, b },
-            Part::Encoding => SchemesVerdict::EncodingMismatch { a, b },
+fn window_hashed(topics: &[Declared<'_>]) -> Option<Pair> {
+    topics.iter().find_map(|topic| {
+        let scheme = topic.scheme.filter(|it| it.encoding.window.is_some())?;
+        let producer = topic.producers.iter().find(|it| !it.hashes_key_inside)?;
+        let writer = |label: Option<&str>, partitioner| Writer {
+            topic: topic.topic.to_owned(),
+            producer: label.map(ToOwned::to_owned),
+            scheme: KeyScheme {
+                encoding: scheme.encoding,
+                partitioner,
+            },
+            spreads_empty: false,
         };
-    }
-    match declared.first() {
-        Some((_, scheme)) if declared.len() == sorted.len() => {
-            SchemesVerdict::Same((*scheme).clone())
-        }
-        _ => not_declared(&sorted),
-    }
-}
-
-fn not_declared(sorted: &[(&str, Option<&KeyScheme>)]) -> SchemesVerdict {
-    SchemesVerdict::NotDeclared {
-        topics: sorted
-            .iter()
-            .filter(|(_, scheme)| scheme.is_none())
-            .map(|(topic, _)| (*topic).to_owned())
-            .collect(),
-    }
-}
-
-/// The part of two schemes that differs; the partitioner if both do, because no change of a serializer alone
-/// would bring the topics together then.
-#[derive(Debug, PartialEq, Eq)]
-enum Part {
-    Partitioner,
-    Encoding,
-}
-
-/// The first of `schemes` that differs from the very first one, by position, and in what. Looking at the first
-/// one only is enough: if all equal it, they equal each other.
-///
-/// Generic over both parts, so that the rule is tested apart from how many of each are built.
-fn first_mismatch<P: PartialEq, E: PartialEq>(schemes: &[(P, E)]) -> Option<(usize, Part)> {
-    let (partitioner, encoding) = schemes.first()?;
-    schemes.iter().enumerate().find_map(|(at, other)| {
-        if other.0 != *partitioner {
-            Some((at, Part::Partitioner))
-        } else if other.1 != *encoding {
-            Some((at, Part::Encoding))
-        } else {
-            None
-        }
+        Some(Pair {
+            a: writer(None, scheme.partitioner.clone()),
+            b: writer(Some(&producer.label), producer.partitioner.clone()),
+        })
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::keys::{Encoding, Partitioner};
-
-    const SCHEME: KeyScheme = KeyScheme {
-        encoding: Encoding::Utf8,
-        partitioner: Partitioner::Murmur2,
-    };
-
-    fn not_declared_by(topics: &[&str]) -> SchemesVerdict {
-        SchemesVerdict::NotDeclared {
-            topics: topics.iter().map(|topic| (*topic).to_owned()).collect(),
+/// The first writer of each distinct way to place keys, by topic and producer.
+fn writers(topics: &[Declared<'_>]) -> Vec<Writer> {
+    let declared = topics.iter().filter_map(|topic| topic.scheme);
+    let usual = declared.map(|scheme| scheme.encoding).min();
+    let mut first: BTreeMap<(KeyScheme, bool), (&str, Option<&str>)> = BTreeMap::new();
+    for topic in topics {
+        let encoding = topic.scheme.map(|scheme| scheme.encoding).or(usual);
+        let declared = topic
+            .scheme
+            .map(|scheme| (scheme.clone(), spreads_empty(scheme), None));
+        let producers = topic.producers.iter().map(|producer| {
+            let scheme = KeyScheme {
+                encoding: encoding.unwrap_or(Encoding::UTF8),
+                partitioner: producer.partitioner.clone(),
+            };
+            let spreads = producer.spreads_empty || spreads_empty(&scheme);
+            (scheme, spreads, Some(producer.label.as_str()))
+        });
+        for (scheme, spreads, producer) in declared.into_iter().chain(producers) {
+            let who = (topic.topic, producer);
+            first
+                .entry((scheme, spreads))
+                .and_modify(|earlier| *earlier = (*earlier).min(who))
+                .or_insert(who);
         }
     }
-
-    #[test]
-    fn equal_schemes_are_the_same() {
-        assert_eq!(
-            compare(&[("a", Some(&SCHEME))]),
-            SchemesVerdict::Same(SCHEME)
-        );
-        assert_eq!(
-            compare(&[("b", Some(&SCHEME)), ("a", Some(&SCHEME))]),
-            SchemesVerdict::Same(SCHEME)
-        );
-    }
-
-    #[test]
-    fn topics_without_a_scheme_are_named_in_order() {
-        assert_eq!(
-            compare(&[("c", None), ("b", Some(&SCHEME)), ("a", None)]),
-            not_declared_by(&["a", "c"])
-        );
-        assert_eq!(compare(&[("a", None)]), not_declared_by(&["a"]));
-        assert_eq!(compare(&[]), not_declared_by(&[]));
-    }
-
-    #[test]
-    fn the_first_mismatch_is_found_with_the_partitioner_before_the_encoding() {
-        let none: [(u8, &str); 0] = [];
-        assert_eq!(first_mismatch(&none), None);
-        assert_eq!(first_mismatch(&[(1, "x"), (1, "x")]), None);
-        for (schemes, found) in [
-            ([(1, "x"), (2, "x"), (1, "y")], (1, Part::Partitioner)),
-            ([(1, "x"), (1, "y"), (2, "x")], (1, Part::Encoding)),
-            ([(1, "x"), (2, "y"), (1, "x")], (1, Part::Partitioner)),
-            ([(1, "x"), (1, "x"), (1, "y")], (2, Part::Encoding)),
-        ] {
-            assert_eq!(first_mismatch(&schemes), Some(found), "{schemes:?}");
-        }
-    }
+    let mut writers: Vec<Writer> = first
+        .into_iter()
+        .map(|((scheme, spreads_empty), (topic, producer))| Writer {
+            topic: topic.to_owned(),
+            producer: producer.map(ToOwned::to_owned),
+            scheme,
+            spreads_empty,
+        })
+        .collect();
+    writers.sort_unstable();
+    writers
 }
+
+fn spreads_empty(scheme: &KeyScheme) -> bool {
+    let formula = scheme.partitioner.formula();
+    formula.is_some_and(|formula| formula.empty == KeyRule::Spread)
+}
+
+fn not_declared(topics: &[Declared<'_>]) -> Option<SchemesVerdict> {
+    let mut missing: Vec<String> = topics
+        .iter()
+        .filter(|topic| topic.scheme.is_none())
+        .map(|topic| topic.topic.to_owned())
+        .collect();
+    missing.sort_unstable();
+    (!missing.is_empty()).then_some(SchemesVerdict::NotDeclared { topics: missing })
+}
+
+#[cfg(test)]
+mod tests;

@@ -72,7 +72,7 @@ impl Row {
 fn index(placement: Placement) -> Option<usize> {
     match placement {
         Placement::At(partition) => usize::try_from(partition).ok(),
-        Placement::Spread => None,
+        Placement::Spread | Placement::Unknown => None,
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
 
     fn table(keys: &[&str], count: i32) -> Table {
         let scheme = KeyScheme {
-            encoding: Encoding::Utf8,
+            encoding: Encoding::UTF8,
             partitioner: Partitioner::Murmur2,
         };
         let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();

@@ -55,6 +55,8 @@ impl Exit {
             | Reason::Reachable
             | Reason::Aligned
             | Reason::SameScheme
+            | Reason::EquivalentSchemes
+            | Reason::SameSlot
             | Reason::NotProvable
             | Reason::SchemeNotDeclared
             | Reason::Applied
@@ -73,6 +75,8 @@ impl Exit {
             | Reason::TopicMissing
             | Reason::PartitionerMismatch
             | Reason::EncodingMismatch
+            | Reason::UntaggedTemplate
+            | Reason::TagMismatch
             | Reason::WouldDropData
             | Reason::Observed
             | Reason::ActionNeeded => Exit::Blocked,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::keys::KeyScheme;
+use crate::keys::clients::Producer;
 
 /// What one group wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Group {
     pub topics: Vec<Topic>,
     /// Keys whose layout is shown.
     pub sample_keys: Vec<String>,
+    /// Redis key templates of the same logical key.
+    pub redis_templates: Vec<String>,
     /// The consent to move keys.
     pub consent: Option<Consent>,
     /// The consent to drop records: topic and config keys.
@@ -38,6 +41,8 @@ pub struct Topic {
     pub config: BTreeMap<String, String>,
     /// The key scheme that applies to it.
     pub scheme: Option<KeyScheme>,
+    /// The clients that write it, as far as they are declared.
+    pub producers: Vec<Producer>,
 }
 
 /// A consent to move keys by one growth.

@@ -25,11 +25,13 @@ mod drift;
 mod exit;
 mod group;
 mod identify;
+mod key_schemes;
 mod memory;
 mod observed;
 mod predict;
 mod remedy;
 mod report;
+mod slots;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,11 @@ use super::conditions::{Condition, ConditionType, Reason, State};
 use super::counts::is_empty;
 use super::decision::{Decision, Stage, TopicDecision};
 use super::group::Group;
+use super::key_schemes::{key_layout, key_schemes_aligned};
 use super::observed::TopicId;
+use super::slots::slots_aligned;
 use super::verdict::{Verdict, verdict};
-use crate::keys::{KeyScheme, PartitionCount};
-use crate::layout::{self, SchemesVerdict};
+use crate::layout;
 
 /// Why an action failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +97,7 @@ pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Rep
         unjudged(ConditionType::PartitionsAligned),
         unjudged(ConditionType::KeySchemesAligned),
         unjudged(ConditionType::TopicConfigsApplied),
+        unjudged(ConditionType::SlotsAligned),
     ];
     conditions.extend(not_asked_for());
     conditions.push(paused_condition(paused));
@@ -131,13 +133,17 @@ pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report
             ConditionType::PartitionsAligned,
             checks::partitions_aligned(context),
         ),
-        condition(ConditionType::KeySchemesAligned, key_schemes_aligned(group)),
+        condition(
+            ConditionType::KeySchemesAligned,
+            key_schemes_aligned(group, decision),
+        ),
         condition(
             ConditionType::TopicConfigsApplied,
             topic_configs_applied(context),
         ),
     ];
     conditions.extend(not_asked_for());
+    conditions.push(condition(ConditionType::SlotsAligned, slots_aligned(group)));
     conditions.push(paused_condition(group.paused));
     Report {
         conditions,
@@ -187,7 +193,6 @@ fn not_asked_for() -> Vec<Condition> {
     vec![
         off(ConditionType::KeysVerified, State::Unknown),
         off(ConditionType::ConsumersColocated, State::Unknown),
-        off(ConditionType::SlotsAligned, State::Unknown),
         off(ConditionType::Locked, State::False),
     ]
 }
@@ -202,52 +207,6 @@ fn paused_condition(paused: bool) -> Condition {
         )
     } else {
         Condition::new(ConditionType::Paused, State::False, Reason::NotPaused, "")
-    }
-}
-
-fn schemes(group: &Group) -> Vec<(&str, Option<&KeyScheme>)> {
-    group
-        .topics
-        .iter()
-        .map(|topic| (topic.name.as_str(), topic.scheme.as_ref()))
-        .collect()
-}
-
-fn key_schemes_aligned(group: &Group) -> Finding {
-    let schemes = schemes(group);
-    match layout::compare(&schemes) {
-        SchemesVerdict::Same(scheme) => Finding {
-            state: State::True,
-            reason: Reason::SameScheme,
-            message: format!(
-                "all {} topics declare {scheme}, which maps every key alike at any count",
-                schemes.len()
-            ),
-        },
-        SchemesVerdict::NotDeclared { topics } => Finding {
-            state: State::Unknown,
-            reason: Reason::SchemeNotDeclared,
-            message: format!(
-                "no key scheme is declared for {}: only counts are compared. Set spec.keyScheme",
-                topics.join(", ")
-            ),
-        },
-        SchemesVerdict::PartitionerMismatch { a, b } => Finding {
-            state: State::False,
-            reason: Reason::PartitionerMismatch,
-            message: format!(
-                "{} declares {}, {} declares {}; let all producers use one partitioner",
-                a.topic, a.scheme, b.topic, b.scheme
-            ),
-        },
-        SchemesVerdict::EncodingMismatch { a, b } => Finding {
-            state: State::False,
-            reason: Reason::EncodingMismatch,
-            message: format!(
-                "{} declares {}, {} declares {}; let all producers use one encoding",
-                a.topic, a.scheme, b.topic, b.scheme
-            ),
-        },
     }
 }
 
@@ -315,15 +274,4 @@ fn holds_records(decision: &Decision) -> Option<bool> {
         }
     }
     any.then_some(false)
-}
-
-fn key_layout(group: &Group, decision: &Decision) -> Option<Layout> {
-    let schemes = schemes(group);
-    let SchemesVerdict::Same(scheme) = layout::compare(&schemes) else {
-        return None;
-    };
-    let count = PartitionCount::new(decision.agreed().or(decision.memory.recorded)?)?;
-    (!group.sample_keys.is_empty())
-        .then(|| layout::Table::of(&scheme, &group.sample_keys, count).ok())
-        .flatten()
 }

@@ -82,7 +82,11 @@ pub const VOCABULARY: &[Entry] = {
                 R::Pending,
             ],
         ),
-        entry(C::KeySchemesAligned, True, &[R::SameScheme]),
+        entry(
+            C::KeySchemesAligned,
+            True,
+            &[R::SameScheme, R::EquivalentSchemes],
+        ),
         entry(
             C::KeySchemesAligned,
             False,
@@ -102,7 +106,13 @@ pub const VOCABULARY: &[Entry] = {
         entry(C::TopicConfigsApplied, Unknown, &[R::Pending]),
         entry(C::KeysVerified, Unknown, &[R::Off]),
         entry(C::ConsumersColocated, Unknown, &[R::Off]),
-        entry(C::SlotsAligned, Unknown, &[R::Off]),
+        entry(C::SlotsAligned, True, &[R::SameSlot]),
+        entry(
+            C::SlotsAligned,
+            False,
+            &[R::UntaggedTemplate, R::TagMismatch],
+        ),
+        entry(C::SlotsAligned, Unknown, &[R::Off, R::Pending]),
         entry(C::Locked, False, &[R::Off]),
         entry(C::Paused, True, &[R::Paused]),
         entry(C::Paused, False, &[R::NotPaused]),

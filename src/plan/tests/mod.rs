@@ -54,6 +54,7 @@ fn group(partitions: i32) -> World {
             replication_factor: None,
             topics: Vec::new(),
             sample_keys: Vec::new(),
+            redis_templates: Vec::new(),
             consent: None,
             data_loss: None,
             acknowledged: BTreeSet::new(),
@@ -109,6 +110,7 @@ impl World {
             managed,
             config: BTreeMap::new(),
             scheme: None,
+            producers: Vec::new(),
         });
         if !self.view.topics.contains_key(topic) {
             self.shows(topic, TopicReading::Missing, 1);

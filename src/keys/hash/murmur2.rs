@@ -10,6 +10,7 @@ const M: u32 = 0x5bd1_e995;
 const R: u32 = 24;
 
 /// The hash of a key's bytes, as the bits of Java's `int`.
+#[inline]
 pub(super) fn murmur2(key: &[u8]) -> u32 {
     // A record with a key of 4 GiB can't exist (Kafka's lengths are positive i32), so saturating loses nothing.
     let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
