@@ -86,6 +86,15 @@ pub struct LayoutStatus {
     #[serde(default)]
     #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
     pub keys_per_partition: Vec<i32>,
+    /// The partitions without a sample key; the first 100 of them.
+    // Always written, as the next one is: a merge patch would keep what is left out.
+    #[serde(default)]
+    #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
+    pub empty_partitions: Vec<i32>,
+    /// The sample keys of the fullest partition over an even share: `1.00` is even.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub skew: Option<String>,
 }
 
 /// Where one key lies.
@@ -98,6 +107,10 @@ pub struct LayoutKey {
     /// The bytes that are hashed, in hexadecimal.
     #[schemars(length(max = 4096))]
     pub bytes: String,
+    /// Their hash of 32 bits, in hexadecimal; absent if the partitioner has none for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 8))]
+    pub hash: Option<String>,
     /// The partition; absent for a key that the partitioner spreads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<i32>,

@@ -204,13 +204,14 @@ fn topic_status(topic: &TopicReport) -> TopicStatus {
 fn layout_status(layout: &Layout) -> LayoutStatus {
     LayoutStatus {
         scheme: layout.scheme.to_string(),
-        partitions: layout.partitions,
+        partitions: layout.tally.partitions(),
         keys: layout
             .rows
             .iter()
             .map(|row| LayoutKey {
                 key: row.key.clone(),
                 bytes: hex(&row.bytes),
+                hash: row.hash.map(|hash| format!("{hash:08x}")),
                 partition: match row.placement {
                     Placement::At(partition) => Some(partition),
                     Placement::Spread | Placement::Unknown => None,
@@ -218,11 +219,14 @@ fn layout_status(layout: &Layout) -> LayoutStatus {
             })
             .collect(),
         keys_per_partition: layout
-            .keys_per_partition
+            .tally
+            .per_partition()
             .iter()
             .take(MOST_PARTITIONS_SHOWN)
             .map(|keys| i32::try_from(*keys).unwrap_or(i32::MAX))
             .collect(),
+        empty_partitions: layout.tally.empty().take(MOST_PARTITIONS_SHOWN).collect(),
+        skew: layout.tally.skew().map(|skew| skew.to_string()),
     }
 }
 

@@ -7,6 +7,7 @@ mod movement;
 mod redis;
 mod schemes;
 mod table;
+mod tally;
 
 pub use movement::{Move, Share, moved_share, moves};
 pub use redis::{
@@ -14,3 +15,4 @@ pub use redis::{
 };
 pub use schemes::{Declared, Example, Limit, Pair, SchemesVerdict, Unprovable, Writer, compare};
 pub use table::{Row, Table, hex};
+pub use tally::{Skew, Tally};

@@ -252,9 +252,10 @@ mod tests {
                 keys: vec![LayoutKey {
                     key: "BBCA\u{1b}[2J".to_owned(),
                     bytes: "42".to_owned(),
+                    hash: None,
                     partition: Some(0),
                 }],
-                keys_per_partition: Vec::new(),
+                ..LayoutStatus::default()
             }),
             recorded_partitions: Some(6),
             holds_records: None,

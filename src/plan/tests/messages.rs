@@ -108,7 +108,12 @@ fn equal_schemes_are_aligned_and_unequal_or_missing_ones_are_not() {
 fn the_layout_is_at_the_count_on_which_all_agree_else_at_the_recorded_one() {
     let mut world = settled(6, &["a", "b"]);
     world.scheme();
-    let count = |world: &World| world.report().layout.map(|layout| layout.partitions);
+    let count = |world: &World| {
+        world
+            .report()
+            .layout
+            .map(|layout| layout.tally.partitions())
+    };
     assert_eq!(count(&world), None, "no sample keys");
     world.group.sample_keys = vec!["BBCA".to_owned()];
     assert_eq!(count(&world), Some(6));
