@@ -193,6 +193,28 @@ mod tests {
         }
     }
 
+    /// The formula against counting keys, for every partitioner: 20,000 keys tell a share to about one percent.
+    #[test]
+    fn the_share_is_what_counting_keys_gives_for_every_partitioner() {
+        let keys: Vec<String> = (0..20_000).map(|key| format!("key-{key}")).collect();
+        for partitioner in Partitioner::COMPUTED {
+            let scheme = KeyScheme {
+                encoding: Encoding::UTF8,
+                partitioner,
+            };
+            for (from, to) in [(6, 8), (6, 12), (1, 3), (7, 100)] {
+                let moved = moves(&scheme, &keys, count(from), count(to)).unwrap();
+                let share = share(from, to);
+                let expected = 20_000 * share.numerator() / share.denominator();
+                let seen = u64::try_from(moved.len()).unwrap();
+                assert!(
+                    seen.abs_diff(expected) < 250,
+                    "{scheme} {from} -> {to}: {seen} moved, expected {expected}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn only_keys_that_move_are_listed_in_their_order() {
         let keys = ["UNVR", "BBCA", "TLKM"];

@@ -8,6 +8,8 @@
 #![allow(unsafe_code)]
 
 mod cluster;
+#[cfg(test)]
+mod partitioners;
 mod read;
 mod write;
 

@@ -13,6 +13,7 @@ mod model;
 mod once;
 mod outcomes;
 mod quiet;
+mod schemes;
 mod strangers;
 mod summaries;
 
