@@ -29,6 +29,7 @@ mod oneshot;
 mod outages;
 mod quiescence;
 mod scene;
+mod schemes;
 // What the servers count, for the modules that compare counts; not each uses all of it.
 #[allow(dead_code)]
 mod seen;
@@ -233,6 +234,13 @@ trials! {
         a_signal_ends_it_at_once_and_it_says_what_is_left,
         wrong_usage_is_never_taken_for_a_verdict,
         the_json_is_as_documented_and_alone_on_standard_output,
+    ];
+    schemes: [
+        topics_written_by_different_clients_are_not_aligned,
+        schemes_that_agree_at_this_count_say_what_breaks_them,
+        custom_and_framed_keys_are_neither_aligned_nor_blocked,
+        a_layout_that_loses_its_gaps_is_not_merged_with_the_old_one,
+        redis_templates_share_a_slot_or_not,
     ];
     outages: [
         kafka_that_is_down_at_the_start_is_named_and_heals_by_itself,
