@@ -69,6 +69,22 @@ pub(crate) fn a_spec_that_is_wrong_by_itself_is_denied(env: &Env) {
             named("__consumer_offsets"),
             "names that begin with '__' are Kafka's own; name another topic",
         ),
+        (
+            with(
+                good(),
+                "/keyScheme",
+                json!({"encoding": "utf8", "partitioner": "custom"}),
+            ),
+            "give a name exactly if the partitioner is custom",
+        ),
+        (
+            with(
+                good(),
+                "/topics/0/keyScheme",
+                json!({"encoding": "utf8", "partitioner": "murmur2", "name": "mine"}),
+            ),
+            "give a name exactly if the partitioner is custom",
+        ),
         (named("two words"), "^[a-zA-Z0-9._-]+$"),
         (named("börse"), "^[a-zA-Z0-9._-]+$"),
         (named(""), "spec.topics[1].name"),

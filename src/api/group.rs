@@ -167,11 +167,20 @@ pub enum Mode {
 /// A key scheme as it is declared: how a logical key becomes bytes, and how the bytes choose a partition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "(self.partitioner == 'custom') == has(self.name)",
+    "message": "give a name exactly if the partitioner is custom: custom partitioners are compared by it"
+}]))]
 pub struct KeySchemeSpec {
-    /// How a logical key becomes bytes, for example `utf8`.
+    /// How a logical key becomes bytes: `utf8`, `int16`, `int32`, `int64`, `float64`, `uuid` (as text), `uuid_bytes`, `hex`, `base64`,
+    /// `json`, `json_string`, `avro_string` or `avro_long`; `confluent:ID:ENCODING` with a registry's schema id in the key,
+    /// `confluent_header:ENCODING` with the id in a header, `windowed:ENCODING` and `session_windowed:ENCODING` for windows of
+    /// Kafka Streams.
     #[schemars(length(min = 1, max = 63))]
     pub encoding: String,
-    /// How the bytes choose a partition, for example `murmur2` (Java's default).
+    /// How the bytes choose a partition: `murmur2` (Java's default), `murmur2_unsigned`, `crc32`, `crc32_spread_empty` (librdkafka's
+    /// default), `fnv1a_abs` (sarama's default), `fnv1a_positive`, `fnv1a_unsigned`, `kafkajs_legacy`, `java_string_hash_abs`,
+    /// `java_string_hash_positive`, `kafka_node_keyed`, `xxhash32` or `custom`.
     #[schemars(length(min = 1, max = 63))]
     pub partitioner: String,
     /// The name of a `custom` partitioner; custom partitioners are compared by this name.
@@ -224,14 +233,16 @@ pub enum Management {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Producer {
-    /// The client library, for example `java`, `librdkafka`, `kafkajs`.
+    /// The client library, for example `java`, `librdkafka`, `kafkajs`; the README lists all. One that does not place records by key is
+    /// refused.
     #[schemars(length(min = 1, max = 63))]
     pub client: String,
     /// The library's version, where its default changed over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 63))]
     pub version: Option<String>,
-    /// The client's own name of its partitioner setting, where it is not the default.
+    /// The client's own name of its partitioner setting, where it is not the default: `murmur2_random`, `ReferenceHash`;
+    /// `custom:NAME` for one of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub partitioner: Option<String>,
