@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit integration crds check-crds test demo bench clean
+.PHONY: help setup build fmt lint doc unit integration crds check-crds test conformance demo bench clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -56,6 +56,11 @@ test: ## Everything that CI checks
 	@$(MAKE) --no-print-directory check-crds
 	@$(MAKE) --no-print-directory integration
 	$(call step,all passed)
+
+conformance: ## Run the real client libraries and compare where they put keys with the code here (after setup)
+	@tests/env/setup clients
+	$(call step,conformance)
+	cargo test --test integration --locked -- --ignored conformance
 
 demo: ## Show the operator at work on a Kafka and a Kubernetes of its own (KEEP=1 leaves them up)
 	@examples/demo.sh

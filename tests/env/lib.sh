@@ -17,6 +17,13 @@ content_hash() { cat "$@" | sha256sum | cut -c1-12; }
 controlplane_dir=$cache/controlplane-$kubernetes_version-$(content_hash "$env_dir"/controlplane/{main.go,go.mod,go.sum})
 kafka_dir=$cache/kafka-$kafka_version-$(content_hash "$env_dir/kafka/pom.xml")
 
+# The client libraries of `make conformance`, with a folder for each language.
+clients=$(cd "$env_dir/../clients" && pwd)
+java_clients=$cache/clients-java-$(content_hash "$env_dir/kafka/pom.xml" "$clients"/java/*)
+node_clients=$cache/clients-node-$(content_hash "$clients"/node/*)
+go_clients=$cache/clients-go-$(content_hash "$clients"/go/*)
+python_clients=$cache/clients-python-$(content_hash "$clients/python/requirements.txt")
+
 # The parts of the control plane are one binary that goes by the name it is called by.
 controlplane=$controlplane_dir/bin
 kafka_lib=$kafka_dir/lib

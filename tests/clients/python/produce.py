@@ -1,0 +1,68 @@
+"""Sends keys with a client library for Python: produce.py CLIENT BOOTSTRAP PARTITIONER TOPIC...
+
+On standard input: one key a line as hex, "-" for none. The record's value is the line's number.
+"""
+
+import asyncio
+import sys
+
+
+def records(topics, keys):
+    for topic in topics:
+        for line, key in enumerate(keys):
+            yield topic, key, str(line).encode()
+
+
+def kafka_python(bootstrap, topics, keys):
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    sent = [producer.send(topic, key=key, value=value) for topic, key, value in records(topics, keys)]
+    for future in sent:
+        future.get(timeout=60)
+    producer.close()
+
+
+def aiokafka(bootstrap, topics, keys):
+    from aiokafka import AIOKafkaProducer
+
+    async def send():
+        producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all")
+        await producer.start()
+        try:
+            sent = [await producer.send(topic, key=key, value=value) for topic, key, value in records(topics, keys)]
+            await asyncio.wait_for(asyncio.gather(*sent), 60)
+        finally:
+            await producer.stop()
+
+    asyncio.run(send())
+
+
+def confluent_kafka(bootstrap, topics, keys):
+    from confluent_kafka import Producer
+
+    failures = []
+
+    def done(error, _):
+        if error is not None:
+            failures.append(error)
+
+    producer = Producer({"bootstrap.servers": bootstrap, "allow.auto.create.topics": False})
+    for topic, key, value in records(topics, keys):
+        producer.produce(topic, key=key, value=value, on_delivery=done)
+        producer.poll(0)
+    left = producer.flush(60)
+    if failures or left:
+        sys.exit(f"{left} records are not sent, {len(failures)} failed: {failures[:1]}")
+
+
+def main():
+    client, bootstrap, partitioner, *topics = sys.argv[1:]
+    clients = {"kafka-python": kafka_python, "aiokafka": aiokafka, "confluent-kafka": confluent_kafka}
+    if partitioner != "default":
+        sys.exit(f"no partitioner {partitioner} of {client}")
+    keys = [None if line == "-" else bytes.fromhex(line) for line in sys.stdin.read().splitlines()]
+    clients[client](bootstrap, topics, keys)
+
+
+main()
