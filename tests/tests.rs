@@ -10,6 +10,7 @@ mod admission;
 mod api;
 mod claims;
 mod configs;
+mod conformance;
 mod counts;
 mod crashes;
 mod drift;
@@ -34,6 +35,7 @@ mod schemes;
 #[allow(dead_code)]
 mod seen;
 mod validation;
+mod xorshift;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,17 +44,30 @@ use libtest_mimic::{Arguments, Trial};
 
 use env::Env;
 
-/// Makes the function that lists all tests out of `module: [test, ...];` lines.
+macro_rules! trial {
+    ($env:ident, $module:ident::$test:ident) => {{
+        let env = $env.cloned();
+        Trial::test(
+            concat!(stringify!($module), "::", stringify!($test)),
+            move || {
+                $module::$test(env.as_ref().expect("the servers run whenever a test does"));
+                Ok(())
+            },
+        )
+    }};
+}
+
+/// Makes the function that lists all tests out of `module: [test, ...];` lines. What stands after `ignored:` runs only
+/// when asked for (`--ignored`).
 macro_rules! trials {
-    ($($module:ident: [$($test:ident),+ $(,)?];)+) => {
+    ($($module:ident: [$($test:ident),+ $(,)?] $(ignored: [$($ignored:ident),+ $(,)?])?;)+) => {
         fn trials(env: Option<&Arc<Env>>) -> Vec<Trial> {
-            vec![$($({
-                let env = env.cloned();
-                Trial::test(concat!(stringify!($module), "::", stringify!($test)), move || {
-                    $module::$test(env.as_ref().expect("the servers run whenever a test does"));
-                    Ok(())
-                })
-            }),+),+]
+            let mut trials = Vec::new();
+            $(
+                $(trials.push(trial!(env, $module::$test));)+
+                $($(trials.push(trial!(env, $module::$ignored).with_ignored_flag(true));)+)?
+            )+
+            trials
         }
     };
 }
@@ -123,6 +138,27 @@ trials! {
         a_silent_broker_is_a_verdict_only_after_three_polls_and_heals,
         a_cluster_that_never_answers_is_given_up,
         three_nodes_lag_and_lose_a_leader,
+    ];
+    conformance: [
+        java_puts_keys_where_murmur2_says,
+        librdkafka_puts_keys_where_its_seven_schemes_say,
+        a_client_of_another_scheme_is_found_out,
+    ] ignored: [
+        java,
+        kafka_streams,
+        spring_cloud_stream,
+        debezium,
+        librdkafka,
+        confluent_kafka,
+        kafka_python,
+        aiokafka,
+        kafkajs,
+        kafkajs_1,
+        platformatic,
+        kafka_node,
+        sarama,
+        kafka_go,
+        franz_go,
     ];
     leader: [
         of_two_replicas_one_acts_and_the_other_takes_over_when_it_stops,

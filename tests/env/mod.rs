@@ -83,7 +83,7 @@ pub(crate) fn text(output: &Output) -> String {
 }
 
 /// One of the scripts in this folder.
-fn script(name: &str) -> PathBuf {
+pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/env")
         .join(name)

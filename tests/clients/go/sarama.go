@@ -10,7 +10,6 @@ func sendWithSarama(j job) error {
 		"NewReferenceHashPartitioner":     sarama.NewReferenceHashPartitioner,
 		"NewConsistentCRCHashPartitioner": sarama.NewConsistentCRCHashPartitioner,
 		"NewMurmur2Partitioner":           sarama.NewMurmur2Partitioner,
-		"NewRandomPartitioner":            sarama.NewRandomPartitioner,
 	})
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import org.springframework.messaging.support.MessageBuilder;
  */
 public class Spring {
     public static void main(String[] args) throws Exception {
-        Produce.only("PartitionHandler", args);
+        Produce.only("partition-key-expression", args);
         Produce.send(args[0], Produce.topics(args), Produce.keys(), Spring::partition);
     }
 

@@ -70,7 +70,7 @@ async function platformatic () {
  * text, and KafkaJS sends.
  */
 async function kafkaNode () {
-  if (partitioner !== 'KeyedPartitioner') unknown()
+  if (partitioner !== 'partitionerType 3') unknown()
   const keyed = new (require('kafka-node/lib/partitioner').KeyedPartitioner)()
   const choose = (key, count) => keyed.getPartition([...Array(count).keys()], key === null ? null : key.toString())
   await kafkajs(require('kafkajs'), undefined, choose)

@@ -1,0 +1,23 @@
+//! Random keys that are the same in every run, so that a failure can be looked at again.
+
+/// Marsaglia's generator of 64 bits, with the shifts 13, 7 and 17.
+pub(crate) struct Xorshift(u64);
+
+impl Xorshift {
+    pub(crate) fn new() -> Self {
+        Self(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `bound`, from the upper bits, which are the better ones.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        let upper = usize::try_from(self.0 >> 40).expect("24 bits");
+        upper % bound
+    }
+
+    pub(crate) fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
+    }
+}
