@@ -29,6 +29,7 @@ mod memory;
 mod oneshot;
 mod outages;
 mod quiescence;
+mod redis;
 mod scene;
 mod schemes;
 // What the servers count, for the modules that compare counts; not each uses all of it.
@@ -295,6 +296,11 @@ trials! {
         an_unreachable_cluster_is_written_once,
         a_new_group_costs_three_writes_to_the_api_server_and_one_to_kafka,
         the_role_of_the_example_suffices_and_grants_nothing_else,
+    ];
+    redis: [
+        published_slots_are_those_of_the_server_and_ours,
+        slots_of_random_keys_are_those_of_the_server,
+        tagged_keys_of_a_ticker_share_a_slot,
     ];
 }
 
