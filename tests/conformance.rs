@@ -4,8 +4,9 @@
 //! then the records are read back. `make conformance` does it with all clients and counts. Of those, `make test` keeps
 //! the ones that need nothing more than Kafka and this program: Java, and librdkafka with its seven partitioners.
 //!
-//! Not here are ruby-kafka (CRC-32, as several others), goka (sarama's partitioner with FNV-1a), and the `kafka` crate
-//! for xxHash, whose partitioner cannot be called without a producer, which in turn speaks a protocol that Kafka dropped.
+//! Not here are ruby-kafka (CRC-32, as several others) and goka (sarama's partitioner over FNV-1a). Four clients choose
+//! by their real code and let another send: kafka-node and the crate `kafka`, since Kafka has dropped what they
+//! speak, and Spring's and Debezium's classes, which know nothing of what sends.
 
 mod clients;
 mod keys;
@@ -100,6 +101,7 @@ all_counts! {
     sarama: SARAMA,
     kafka_go: KAFKA_GO,
     franz_go: FRANZ_GO,
+    kafka_rust: KAFKA_RUST,
 }
 
 /// Fails with all that differs, over all of a client's settings.

@@ -160,6 +160,7 @@ trials! {
         sarama,
         kafka_go,
         franz_go,
+        kafka_rust,
     ];
     leader: [
         of_two_replicas_one_acts_and_the_other_takes_over_when_it_stops,

@@ -157,3 +157,10 @@ pub(super) const FRANZ_GO: Client = client(
         Setting::of("SaramaCompatHasher(fnv32a)", "fnv1a_abs").sticky(),
     ],
 );
+
+/// It can place keys and not send them: `tests/clients/rust` says why.
+pub(super) const KAFKA_RUST: Client = client(
+    "kafka-rust",
+    ("kafka-rust", "0.10.0"),
+    &[Setting::of("default", "xxhash32").drops_empty()],
+);

@@ -31,7 +31,7 @@ pub(super) fn mismatches(
         seen.entry((record.count, line))
             .or_default()
             .insert(record.partition);
-        if cut(&record.key, setting.window) != keys[line] {
+        if cut(&record.key, setting.window) != sent(&keys[line], setting) {
             let arrived = hex(&record.key);
             found.push(format!(
                 "{}: {}: arrived as {arrived}",
@@ -94,6 +94,12 @@ fn placement(wanted: &Wanted, key: &Key, count: i32) -> Placement {
 fn line_of(record: &Landed, keys: &[Key]) -> Option<usize> {
     let line = record.value.parse().ok()?;
     (line < keys.len()).then_some(line)
+}
+
+/// A key as the client should send it, but for the window.
+fn sent(key: &Key, setting: &Setting) -> Key {
+    let dropped = |bytes: &Vec<u8>| bytes.is_empty() && setting.drops_empty;
+    key.clone().filter(|bytes| !dropped(bytes))
 }
 
 /// A key without the window that a client has appended; as it is if it is too short.

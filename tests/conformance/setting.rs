@@ -32,6 +32,8 @@ pub(super) struct Setting {
     pub(super) sticky: bool,
     /// How many bytes of a window the client appends to a key after it has chosen the partition.
     pub(super) window: usize,
+    /// Whether the client sends an empty key as no key.
+    pub(super) drops_empty: bool,
 }
 
 impl Setting {
@@ -41,6 +43,7 @@ impl Setting {
             partitioner: Some(partitioner),
             sticky: false,
             window: 0,
+            drops_empty: false,
         }
     }
 
@@ -53,6 +56,11 @@ impl Setting {
 
     pub(super) const fn sticky(mut self) -> Self {
         self.sticky = true;
+        self
+    }
+
+    pub(super) const fn drops_empty(mut self) -> Self {
+        self.drops_empty = true;
         self
     }
 

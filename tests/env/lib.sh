@@ -22,6 +22,7 @@ clients=$(cd "$env_dir/../clients" && pwd)
 java_clients=$cache/clients-java-$(content_hash "$env_dir/kafka/pom.xml" "$clients"/java/*)
 node_clients=$cache/clients-node-$(content_hash "$clients"/node/*)
 go_clients=$cache/clients-go-$(content_hash "$clients"/go/*)
+rust_clients=$cache/clients-rust-$(content_hash "$clients"/rust/{Cargo.toml,Cargo.lock,src/main.rs})
 python_clients=$cache/clients-python-$(content_hash "$clients/python/requirements.txt")
 
 # The parts of the control plane are one binary that goes by the name it is called by.

@@ -42,11 +42,15 @@ public class Produce {
         return keys;
     }
 
-    /** Sends each key to each topic with the line's number as the value, and waits until Kafka has all of them. */
-    static void send(String bootstrap, List<String> topics, List<byte[]> keys, Choice choice) throws Exception {
+    static KafkaProducer<byte[], byte[]> producer(String bootstrap) {
         Map<String, Object> config = Map.of("bootstrap.servers", bootstrap, "acks", "all", "delivery.timeout.ms", 60_000,
             "request.timeout.ms", 30_000);
-        try (var producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+        return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    /** Sends each key to each topic with the line's number as the value, and waits until Kafka has all of them. */
+    static void send(String bootstrap, List<String> topics, List<byte[]> keys, Choice choice) throws Exception {
+        try (var producer = producer(bootstrap)) {
             var sent = new ArrayList<Future<?>>();
             for (String topic : topics) {
                 int count = producer.partitionsFor(topic).size();

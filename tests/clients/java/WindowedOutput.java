@@ -1,4 +1,4 @@
-import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +65,8 @@ public class WindowedOutput {
         config.put("application.id", application);
         config.put("bootstrap.servers", bootstrap);
         config.put("auto.offset.reset", "earliest");
-        config.put("state.dir", Files.createTempDirectory("windowed").toString());
+        // The stores are in memory, but Streams notes here that it runs.
+        config.put("state.dir", Path.of(System.getProperty("java.io.tmpdir"), application).toString());
         config.put("dsl.store.suppliers.class",
             "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDslStoreSuppliers");
         var failure = new AtomicReference<Throwable>();
@@ -83,6 +84,7 @@ public class WindowedOutput {
             }
             // Closing sends what is still in the producer's buffers, and waits for it.
             streams.close();
+            streams.cleanUp();
         }
         if (failure.get() != null) {
             throw new IllegalStateException("the application failed", failure.get());
