@@ -105,7 +105,8 @@ pub struct LayoutKey {
     #[schemars(length(max = 256))]
     pub key: String,
     /// The bytes that are hashed, in hexadecimal.
-    #[schemars(length(max = 4096))]
+    // The most that an encoding makes of 256 characters: as a JSON string each outside the basic plane takes 12 bytes.
+    #[schemars(length(max = 8192))]
     pub bytes: String,
     /// Their hash of 32 bits, in hexadecimal; absent if the partitioner has none for them.
     #[serde(skip_serializing_if = "Option::is_none")]

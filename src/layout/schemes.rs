@@ -74,14 +74,15 @@ pub struct Example {
     pub b: Placement,
 }
 
-/// `BBCA 0 against 2`; an empty key is said in words.
+/// `BBCA 0 against 2`; an empty key is said in words, and one with control characters stands escaped in quotes.
 impl fmt::Display for Example {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = match self.key.as_str() {
-            "" => "the empty key",
-            key => key,
-        };
-        write!(f, "{key} {} against {}", self.a, self.b)
+        match self.key.as_str() {
+            "" => f.write_str("the empty key")?,
+            key if key.contains(char::is_control) => write!(f, "{key:?}")?,
+            key => f.write_str(key)?,
+        }
+        write!(f, " {} against {}", self.a, self.b)
     }
 }
 

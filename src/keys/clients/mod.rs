@@ -77,7 +77,8 @@ pub enum Versions {
 /// How it is known what a client does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The client was run, and where its records landed was read back.
+    /// The client was run, and where its records landed was read back; of some its own partitioner class, with another
+    /// client to send.
     Run,
     /// The client's source was read.
     Read,

@@ -415,3 +415,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_example_is_one_line_whatever_the_key() {
+    let example = |key: &str| Example {
+        key: key.to_owned(),
+        a: Placement::At(0),
+        b: Placement::Spread,
+    };
+    assert_eq!(example("BBCA").to_string(), "BBCA 0 against spread");
+    assert_eq!(example("").to_string(), "the empty key 0 against spread");
+    assert_eq!(example("a\nb").to_string(), "\"a\\nb\" 0 against spread");
+}
