@@ -1,5 +1,6 @@
 //! The command line of `copartition-operator`.
 
+pub mod plugin;
 mod reconcile;
 
 use std::io::IsTerminal;
@@ -176,7 +177,7 @@ fn logs(levels: &str, format: LogFormat) {
     }
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(in crate::cli) fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -31,3 +31,4 @@ mod term;
 mod validate;
 
 pub use run::{Error, Settings, run, stop_signal};
+pub use validate::declared;

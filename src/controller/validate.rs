@@ -46,6 +46,38 @@ pub(super) fn validate(
     not_implemented(spec, &mut problems);
     names(&spec.topics, &mut problems);
     counts(spec, &mut problems);
+    let group = group(spec, annotations, &mut problems);
+    templates(&group.redis_templates, &mut problems);
+    if problems.is_empty() {
+        Ok(Valid {
+            group,
+            bootstrap_servers,
+        })
+    } else {
+        Err(problems)
+    }
+}
+
+/// What a spec declares of its topics and keys, for whoever only calculates: whether the operator could act on the rest
+/// of the spec does not matter.
+///
+/// # Errors
+/// One sentence for each thing that is wrong with the key schemes, the producers and the sample keys.
+pub fn declared(spec: &GroupSpec) -> Result<Group, Vec<String>> {
+    let mut problems = Vec::new();
+    let group = group(spec, &BTreeMap::new(), &mut problems);
+    if problems.is_empty() {
+        Ok(group)
+    } else {
+        Err(problems)
+    }
+}
+
+fn group(
+    spec: &GroupSpec,
+    annotations: &BTreeMap<String, String>,
+    problems: &mut Vec<String>,
+) -> Group {
     let observe = spec.mode == Some(Mode::Observe);
     let topics = spec
         .topics
@@ -54,8 +86,8 @@ pub(super) fn validate(
             name: topic.name.clone(),
             managed: !observe && topic.management != Some(Management::Referenced),
             config: topic.config.clone(),
-            scheme: scheme(spec, topic, &mut problems),
-            producers: producers(topic, &mut problems),
+            scheme: scheme(spec, topic, problems),
+            producers: producers(topic, problems),
         })
         .collect();
     let group = Group {
@@ -89,16 +121,8 @@ pub(super) fn validate(
             .map(|ids| acknowledged(ids))
             .unwrap_or_default(),
     };
-    schemes_fit(&group, &mut problems);
-    templates(&group.redis_templates, &mut problems);
-    if problems.is_empty() {
-        Ok(Valid {
-            group,
-            bootstrap_servers,
-        })
-    } else {
-        Err(problems)
-    }
+    schemes_fit(&group, problems);
+    group
 }
 
 fn acknowledged(ids: &str) -> BTreeSet<String> {

@@ -211,17 +211,25 @@ impl Partitioner {
     /// empty key: some partitioners treat them alike, most do not, so each decides for itself.
     #[inline]
     pub fn partition(&self, key: Option<&[u8]>, count: PartitionCount) -> Placement {
-        let Some(formula) = self.formula() else {
-            return Placement::Unknown;
-        };
+        match self.formula() {
+            Some(formula) => formula.partition(key, count),
+            None => Placement::Unknown,
+        }
+    }
+}
+
+impl Formula {
+    /// As [`Partitioner::partition`], for whoever places many keys by one formula, or by one whose rules a client changes.
+    #[inline]
+    pub fn partition(&self, key: Option<&[u8]>, count: PartitionCount) -> Placement {
         let rule = match key {
-            None => formula.null,
-            Some([]) => formula.empty,
+            None => self.null,
+            Some([]) => self.empty,
             Some(_) => KeyRule::Hashed,
         };
         match rule {
-            KeyRule::Hashed => match formula.hash.of(key.unwrap_or_default()) {
-                Some(hash) => Placement::At(formula.reduction.reduce(hash, count)),
+            KeyRule::Hashed => match self.hash.of(key.unwrap_or_default()) {
+                Some(hash) => Placement::At(self.reduction.reduce(hash, count)),
                 None => Placement::Unknown,
             },
             KeyRule::First => Placement::At(0),

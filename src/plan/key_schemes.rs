@@ -25,6 +25,13 @@ pub(super) fn key_schemes_aligned(group: &Group, decision: &Decision) -> Finding
     finding
 }
 
+/// What [`key_schemes_aligned`] would say of a group at a partition count that it need not have.
+pub fn key_schemes_at(group: &Group, count: PartitionCount) -> (State, Reason, String) {
+    let count = Some(count);
+    let finding = finding(group, &compare(group, count), count);
+    (finding.state, finding.reason, finding.message)
+}
+
 /// The layout of the sample keys, if all topics have one that can be computed.
 pub(super) fn key_layout(group: &Group, decision: &Decision) -> Option<Layout> {
     let count = live_count(decision)?;

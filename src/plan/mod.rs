@@ -48,6 +48,7 @@ pub use decision::{
 };
 pub use exit::{Exit, exit_table};
 pub use group::{Consent, Group, Topic};
+pub use key_schemes::key_schemes_at;
 pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
 pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
 pub use predict::predict;

@@ -17,18 +17,18 @@ const KIND: &str = "CoPartitionedTopicGroup";
 
 /// A group, or something that should have been one.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(in crate::cli) struct Entry {
     /// The file and the line.
-    pub(super) source: String,
+    pub(in crate::cli) source: String,
     /// Its namespace and name, as far as they are known.
-    pub(super) namespace: Option<String>,
-    pub(super) name: Option<String>,
+    pub(in crate::cli) namespace: Option<String>,
+    pub(in crate::cli) name: Option<String>,
     /// The group, or what is wrong with it.
-    pub(super) group: Result<CoPartitionedTopicGroup, String>,
+    pub(in crate::cli) group: Result<CoPartitionedTopicGroup, String>,
 }
 
 /// Reads all files, `-` as `stdin`, and of a folder the manifests in it. One that cannot be read stops no other.
-pub(super) fn read(files: &[PathBuf], mut stdin: impl Read) -> Vec<Entry> {
+pub(in crate::cli) fn read(files: &[PathBuf], mut stdin: impl Read) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut seen = BTreeSet::new();
     for (file, is_known) in files.iter().flat_map(|file| expanded(file)) {

@@ -1,6 +1,6 @@
 //! `copartition-operator reconcile`: one run without Kubernetes, for pipelines and for people.
 
-mod input;
+pub(super) mod input;
 mod record;
 mod text;
 mod yaml;

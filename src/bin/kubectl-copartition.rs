@@ -1,0 +1,5 @@
+//! The kubectl plugin.
+
+fn main() -> std::process::ExitCode {
+    copartition::cli::plugin::main()
+}

@@ -1,0 +1,122 @@
+//! A group as it lives in the cluster, read through the API.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config};
+
+use crate::api::CoPartitionedTopicGroup;
+
+/// How long an answer is waited for.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Which cluster, and which namespace of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    pub(super) namespace: Option<String>,
+    pub(super) context: Option<String>,
+    pub(super) kubeconfig: Option<PathBuf>,
+}
+
+/// Reads one group.
+///
+/// # Errors
+/// One line for the user.
+pub(super) fn get(name: &str, place: &Place) -> Result<CoPartitionedTopicGroup, String> {
+    let runtime = crate::cli::runtime()?;
+    let read = runtime.block_on(async {
+        match tokio::time::timeout(TIMEOUT, read(name, place)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(format!(
+                "the Kubernetes API did not answer within {} s; check the context and the network, or use -f FILE",
+                TIMEOUT.as_secs()
+            )),
+        }
+    });
+    // A request that nobody waits for any more does not hold the process up.
+    runtime.shutdown_background();
+    read
+}
+
+async fn read(name: &str, place: &Place) -> Result<CoPartitionedTopicGroup, String> {
+    let config = config(place).await?;
+    let namespace = place
+        .namespace
+        .clone()
+        .unwrap_or_else(|| config.default_namespace.clone());
+    let client = Client::try_from(config)
+        .map_err(|error| format!("connecting to the Kubernetes API: {}", chain(&error)))?;
+    let groups: Api<CoPartitionedTopicGroup> = Api::namespaced(client, &namespace);
+    groups
+        .get(name)
+        .await
+        .map_err(|error| explained(&error, &namespace, name))
+}
+
+async fn config(place: &Place) -> Result<Config, String> {
+    let options = KubeConfigOptions {
+        context: place.context.clone(),
+        ..KubeConfigOptions::default()
+    };
+    if let Some(path) = &place.kubeconfig {
+        let failed = |error: &dyn std::error::Error| in_file(path, error);
+        let file = Kubeconfig::read_from(path).map_err(|error| failed(&error))?;
+        return Config::from_custom_kubeconfig(file, &options)
+            .await
+            .map_err(|error| failed(&error));
+    }
+    if place.context.is_some() {
+        return Config::from_kubeconfig(&options)
+            .await
+            .map_err(|error| format!("the kubeconfig: {}", chain(&error)));
+    }
+    Config::infer().await.map_err(|error| {
+        format!(
+            "no cluster to read from: {}; give --kubeconfig FILE or set KUBECONFIG, or use -f FILE",
+            chain(&error)
+        )
+    })
+}
+
+fn in_file(path: &Path, error: &dyn std::error::Error) -> String {
+    format!("kubeconfig {}: {}", path.display(), chain(error))
+}
+
+fn explained(error: &kube::Error, namespace: &str, name: &str) -> String {
+    let kube::Error::Api(status) = error else {
+        return format!("reading {namespace}/{name}: {}", chain(error));
+    };
+    let of_this = status
+        .details
+        .as_ref()
+        .is_some_and(|details| details.name == name);
+    match status.code {
+        404 if of_this => format!(
+            "there is no CoPartitionedTopicGroup {name} in namespace {namespace}; name another one with -n"
+        ),
+        404 => "this cluster does not know CoPartitionedTopicGroups: the CRDs are not installed, or this is another \
+                cluster than you think; check --context"
+            .to_owned(),
+        403 => format!(
+            "you may not get copartitionedtopicgroups in namespace {namespace}: {}",
+            status.message
+        ),
+        401 => "the Kubernetes API does not accept these credentials; log in again".to_owned(),
+        _ => format!("reading {namespace}/{name}: {}", status.message),
+    }
+}
+
+/// An error with its causes on one line, as far as they are not repeated.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let said = next.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = next.source();
+    }
+    text.replace('\n', " ")
+}

@@ -1,0 +1,80 @@
+//! `kubectl copartition`: where keys lie, what a growth moves, and why a key is where it is. It needs no cluster but for
+//! groups that are named without a file.
+
+mod keys;
+mod layout;
+mod lines;
+mod live;
+mod source;
+mod spool;
+mod subject;
+mod terminal;
+
+#[cfg(test)]
+mod testing;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::terminal::{Io, wants_colour};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  fine
+  1  wrong usage, bad input, or something could not be read; then nothing is on standard output
+  2  the topics of a group place some key differently";
+
+/// Where Kafka keys lie, what a growth moves, and why a key is where it is.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-copartition",
+    bin_name = "kubectl copartition",
+    version,
+    after_help = EXIT_CODES
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show on which partition each key lies
+    Layout(layout::Layout),
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => {
+            let failed = message.use_stderr();
+            // Nobody is left to tell.
+            let _ = message.print();
+            // Not clap's 2, which says something of a group.
+            return ExitCode::from(u8::from(failed));
+        }
+    };
+    let mut io = Io {
+        stdin: &mut io::stdin().lock(),
+        stdout: &mut io::stdout().lock(),
+        colour: wants_colour(),
+    };
+    match run(&cli.command, &mut io) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let error = terminal::printable(&error).into_owned();
+            eprintln!("kubectl copartition: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command and returns the exit code.
+fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
+    match command {
+        Command::Layout(arguments) => layout::run(arguments, io),
+    }
+}
