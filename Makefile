@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit integration crds check-crds test conformance demo bench clean
+.PHONY: help setup build fmt lint doc unit integration crds check-crds test conformance demo bench bench-layout clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -69,6 +69,12 @@ bench: ## Measure at scale and write docs/benchmarks.md (GROUPS=100,500 or MIXED
 	@$(MAKE) --no-print-directory setup
 	$(call step,benchmarks)
 	cargo bench --bench scale --locked -- $(if $(GROUPS),--groups $(GROUPS)) $(if $(MIXED),--mixed $(MIXED)) $(if $(STEADY),--steady $(STEADY)) $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
+
+bench-layout: ## Measure 'layout --summary' of millions of keys against Java and KafkaJS (KEYS=10000000, OUT=file)
+	@$(MAKE) --no-print-directory setup
+	@tests/env/setup clients
+	$(call step,benchmark of layouts)
+	cargo bench --bench layout --locked -- $(if $(KEYS),--keys $(KEYS)) --out $(or $(OUT),docs/benchmarks-layout.md)
 
 clean: ## Remove what was built here (not the cache of servers)
 	cargo clean

@@ -27,8 +27,6 @@ impl Reduction {
     /// The partition, 0 or more and below the count.
     #[inline]
     pub fn reduce(self, hash: u32, count: PartitionCount) -> i32 {
-        // A count is positive, so its absolute value is the count itself.
-        let count = count.get().unsigned_abs();
         let masked = hash & 0x7fff_ffff;
         let value = match self {
             Self::Unsigned => hash,
@@ -42,8 +40,7 @@ impl Reduction {
             Self::MaskedZeroOne if masked == 0 => 1,
             Self::Masked | Self::MaskedMaxZero | Self::MaskedZeroOne => masked,
         };
-        // Below the count, which is a positive i32.
-        (value % count).cast_signed()
+        count.remainder(value)
     }
 
     /// The formula, where `h` is the hash and `n` the count.

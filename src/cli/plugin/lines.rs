@@ -122,40 +122,57 @@ impl<R: Read> Lines<R> {
         ))
     }
 
+    /// Hands over the lines of a text. The loop that millions of keys go through: what concerns the first line or files
+    /// of Windows only is kept out of it.
     fn texts(
         &mut self,
         text: &str,
         take: &mut impl FnMut(&str) -> Result<(), Stop>,
     ) -> Result<(), String> {
+        let mut rest = text;
+        if self.line == 0 && !text.is_empty() {
+            let (first, others) = text.split_once('\n').unwrap_or((text, ""));
+            self.of_windows(first)?;
+            let first = match first.strip_prefix(BYTE_ORDER_MARK) {
+                Some(marked) if self.crlf => marked,
+                _ => first,
+            };
+            self.text(first, take)?;
+            rest = others;
+        }
+        if self.crlf {
+            return rest
+                .split_terminator('\n')
+                .try_for_each(|line| self.text(line, take));
+        }
         let mut begin = 0;
-        for end in memchr_iter(b'\n', text.as_bytes()) {
-            self.text(&text[begin..end], take)?;
+        for end in memchr_iter(b'\n', rest.as_bytes()) {
+            self.line += 1;
+            take(&rest[begin..end]).map_err(|stop| self.stopped(stop))?;
             begin = end + 1;
         }
-        if begin < text.len() {
-            self.text(&text[begin..], take)?;
+        if begin < rest.len() {
+            self.text(&rest[begin..], take)?;
         }
         Ok(())
     }
 
-    #[inline]
     fn text(
         &mut self,
-        text: &str,
+        line: &str,
         take: &mut impl FnMut(&str) -> Result<(), Stop>,
     ) -> Result<(), String> {
-        let mut key = text;
-        if self.line == 0 {
-            self.of_windows(key)?;
-            if self.crlf {
-                key = key.strip_prefix(BYTE_ORDER_MARK).unwrap_or(key);
-            }
-        }
         self.line += 1;
-        if self.crlf {
-            key = key.strip_suffix('\r').unwrap_or(key);
-        }
-        take(key).map_err(|stop| stop.at(&self.place(self.line)))
+        let key = match line.strip_suffix('\r') {
+            Some(key) if self.crlf => key,
+            _ => line,
+        };
+        take(key).map_err(|stop| self.stopped(stop))
+    }
+
+    #[cold]
+    fn stopped(&self, stop: Stop) -> String {
+        stop.at(&self.place(self.line))
     }
 
     /// A `\r` that is no part of the keys would silently move every one of them.
