@@ -1,6 +1,7 @@
 //! The README says what the code says.
 
 use crate::api::CoPartitionedTopicGroup;
+use crate::keys::clients;
 use crate::plan::{exit_table, readme_table};
 
 const README: &str = include_str!("../README.md");
@@ -33,6 +34,11 @@ fn the_table_of_conditions_is_what_the_code_can_say() {
 #[test]
 fn the_table_of_exit_codes_is_what_the_code_returns() {
     holds("exit-codes", &exit_table());
+}
+
+#[test]
+fn the_table_of_key_schemes_is_what_the_code_knows() {
+    holds("schemes", &clients::readme_table());
 }
 
 #[test]

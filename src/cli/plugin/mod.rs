@@ -1,10 +1,15 @@
 //! `kubectl copartition`: where keys lie, what a growth moves, and why a key is where it is. It needs no cluster but for
 //! groups that are named without a file.
 
+mod columns;
+mod document;
+mod explain;
 mod keys;
 mod layout;
 mod lines;
 mod live;
+mod plan;
+mod schemes;
 mod source;
 mod spool;
 mod subject;
@@ -43,6 +48,12 @@ struct Cli {
 enum Command {
     /// Show on which partition each key lies
     Layout(layout::Layout),
+    /// Show what a growth moves: the exact share of all keys, and each key's partition before and after
+    Plan(plan::Plan),
+    /// Show which client places keys how
+    Schemes(schemes::Schemes),
+    /// Show why a key is on its partition: bytes, hash and partition under every scheme
+    Explain(explain::Explain),
 }
 
 /// Runs the command that the process was started with.
@@ -76,5 +87,8 @@ pub fn main() -> ExitCode {
 fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
     match command {
         Command::Layout(arguments) => layout::run(arguments, io),
+        Command::Plan(arguments) => plan::run(arguments, io),
+        Command::Schemes(arguments) => schemes::run(arguments, io),
+        Command::Explain(arguments) => explain::run(arguments, io),
     }
 }

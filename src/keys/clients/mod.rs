@@ -2,11 +2,13 @@
 //! ([`ALL`]), which the README prints.
 
 mod find;
+mod readme;
 mod table;
 
 use super::{KeyRule, Partitioner};
 
 pub use find::{ProducerError, producer, setting_for};
+pub use readme::{readme_table, users};
 pub use table::{ALL, LEFT_OUT};
 
 pub(super) use find::who_calls_it;

@@ -2,39 +2,30 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
-use super::super::spool::Spool;
+use super::super::document::{List, json_fields as fields};
 use super::super::subject::{Placed, Subject};
 use super::record::{Beside, Head, Row, Tail};
 use super::{Form, Outcome};
 
 /// The keys of each layout so far.
 pub(super) struct Json {
-    keys: Vec<Spool>,
-    is_first: bool,
+    keys: Vec<List>,
 }
 
 impl Json {
     pub(super) fn new(subject: &Subject, spools: usize) -> Self {
+        let keys = subject.layouts.iter().map(|_| List::json(spools));
         Self {
-            keys: subject
-                .layouts
-                .iter()
-                .map(|_| Spool::one_of(spools))
-                .collect(),
-            is_first: true,
+            keys: keys.collect(),
         }
     }
 }
 
 impl Form for Json {
     fn row(&mut self, key: &str, placed: &[Placed<'_>]) -> io::Result<()> {
-        for (spool, placed) in self.keys.iter_mut().zip(placed) {
-            spool.write_all(if self.is_first { b"\n    " } else { b",\n    " })?;
-            serde_json::to_writer(&mut *spool, &Row::of(key, placed))?;
+        for (list, placed) in self.keys.iter_mut().zip(placed) {
+            list.push(&Row::of(key, placed))?;
         }
-        self.is_first = false;
         Ok(())
     }
 
@@ -50,9 +41,7 @@ impl Form for Json {
             }
             fields(out, before, &Head::of(outcome.subject, layout))?;
             if !outcome.summary {
-                out.write_all(b",\n  \"keys\": [")?;
-                keys.copy_to(out)?;
-                out.write_all(b"\n  ]")?;
+                keys.print(out)?;
             }
             fields(out, ",\n", &Tail::of(&outcome.tallies[layout]))?;
             if let Some(beside) = Beside::of(outcome.subject, outcome.differing)
@@ -68,13 +57,4 @@ impl Form for Json {
         let comma = if at + 1 < of { "," } else { "" };
         writeln!(out, "\n}}{comma}")
     }
-}
-
-/// The fields of a record without the braces around them. They keep their order, which a map would not.
-fn fields(out: &mut dyn Write, before: &str, record: &impl Serialize) -> io::Result<()> {
-    let text = serde_json::to_string(record)?;
-    let inner = text
-        .strip_prefix('{')
-        .and_then(|text| text.strip_suffix('}'));
-    write!(out, "{before}  {}", inner.unwrap_or_default())
 }

@@ -15,6 +15,7 @@ use super::lines::Stop;
 use super::source::Source;
 use super::subject::{Placed, Subject};
 use super::terminal::{Io, print};
+use crate::keys::PartitionCount;
 use crate::layout::Tally;
 
 /// The most partitions that are counted, over all layouts: 8 bytes each.
@@ -93,7 +94,8 @@ struct Outcome<'a> {
 pub(super) fn run(arguments: &Layout, io: &mut Io<'_>) -> Result<u8, String> {
     one_stdin(arguments.source.place.file.as_ref(), &arguments.keys)?;
     let subjects = arguments.source.subjects(io.stdin)?;
-    bounded(&subjects)?;
+    let layouts = subjects.iter().flat_map(|subject| &subject.layouts);
+    bounded(layouts.map(|layout| layout.count))?;
     if !arguments.keys.are_given() && subjects.iter().all(|it| it.sample_keys().is_empty()) {
         return Err(
             "no keys: give --keys-file FILE, --keys-file - for standard input, or --key KEY"
@@ -159,9 +161,9 @@ impl Output {
     }
 }
 
-fn bounded(subjects: &[Subject]) -> Result<(), String> {
-    let layouts = subjects.iter().flat_map(|subject| &subject.layouts);
-    let all: i64 = layouts.map(|layout| i64::from(layout.count.get())).sum();
+/// Refuses counts whose tallies would not fit into memory.
+pub(super) fn bounded(counts: impl Iterator<Item = PartitionCount>) -> Result<(), String> {
+    let all: i64 = counts.map(|count| i64::from(count.get())).sum();
     if all > MOST_PARTITIONS {
         return Err(format!(
             "{all} partitions are too many to count keys on, at most {MOST_PARTITIONS}; `explain` places one key on any number"

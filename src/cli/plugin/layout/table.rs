@@ -2,14 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::super::spool::Spool;
+use super::super::columns::{Line, Streamed};
 use super::super::subject::{Placed, Subject};
 use super::super::terminal::{Red, counted, cut, printable, ranges};
 use super::{Form, Outcome, differ};
 use crate::layout::{Tally, hex};
 
-/// Columns are as wide as the first rows need them, so that later ones need not be kept.
-const MEASURED: usize = 1000;
 /// The longest key and bytes that are shown whole; the other forms show all.
 const WIDEST: usize = 48;
 /// The longest bar.
@@ -17,26 +15,12 @@ const BAR: u64 = 40;
 
 /// The rows so far.
 pub(super) struct Table {
-    /// The first ones, not yet written.
-    first: Vec<Line>,
-    rest: Spool,
-    columns: Columns,
-    colour: bool,
-}
-
-/// What the columns are, and how wide.
-struct Columns {
-    heads: Vec<String>,
-    widths: Vec<usize>,
+    rows: Streamed,
     /// All layouts see the same bytes, so that they are shown.
     bytes: bool,
     /// And the same hash.
     hash: bool,
-}
-
-struct Line {
-    cells: Vec<String>,
-    differs: bool,
+    colour: bool,
 }
 
 impl Table {
@@ -61,29 +45,16 @@ impl Table {
             ),
         }
         Self {
-            first: Vec::new(),
-            rest: Spool::one_of(spools),
-            columns: Columns {
-                widths: heads.iter().map(|head| head.chars().count()).collect(),
-                heads,
-                bytes,
-                hash,
-            },
+            rows: Streamed::new(heads, spools, colour),
+            bytes,
+            hash,
             colour,
         }
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let first = std::mem::take(&mut self.first);
-        for line in &first {
-            self.columns.write(&mut self.rest, line, self.colour)?;
-        }
-        Ok(())
-    }
 }
 
-impl Columns {
-    fn line(&self, key: &str, placed: &[Placed<'_>]) -> Line {
+impl Form for Table {
+    fn row(&mut self, key: &str, placed: &[Placed<'_>]) -> io::Result<()> {
         let shown = |text: &str| match text {
             "" => "\"\"".to_owned(),
             text => cut(&printable(text), WIDEST).into_owned(),
@@ -97,59 +68,19 @@ impl Columns {
         let hash = || hash.map_or_else(|| "-".to_owned(), |hash| format!("{hash:08x}"));
         cells.extend(self.hash.then(hash));
         cells.extend(placed.iter().map(|placed| placed.placement.to_string()));
-        Line {
+        self.rows.push(Line {
             cells,
-            differs: differ(placed),
-        }
+            note: differ(placed).then_some("<- differs"),
+        })
     }
 
-    fn measure(&mut self, line: &Line) {
-        for (width, cell) in self.widths.iter_mut().zip(&line.cells) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-
-    fn write(&self, out: &mut dyn Write, line: &Line, colour: bool) -> io::Result<()> {
-        let mut text = String::new();
-        for (cell, width) in line.cells.iter().zip(&self.widths) {
-            text.push_str(cell);
-            let padding = (width + 2).saturating_sub(cell.chars().count());
-            text.extend(std::iter::repeat_n(' ', padding));
-        }
-        let text = text.trim_end();
-        if line.differs {
-            writeln!(out, "{}", Red(format!("{text}  <- differs"), colour))
-        } else {
-            writeln!(out, "{text}")
-        }
-    }
-}
-
-impl Form for Table {
-    fn row(&mut self, key: &str, placed: &[Placed<'_>]) -> io::Result<()> {
-        let line = self.columns.line(key, placed);
-        if self.first.len() < MEASURED && !self.columns.widths.is_empty() {
-            self.columns.measure(&line);
-            self.first.push(line);
-            return Ok(());
-        }
-        self.flush()?;
-        self.columns.write(&mut self.rest, &line, self.colour)
-    }
-
-    fn finish(mut self: Box<Self>, outcome: &Outcome<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(self: Box<Self>, outcome: &Outcome<'_>, out: &mut dyn Write) -> io::Result<()> {
         if outcome.place.0 > 0 {
             writeln!(out)?;
         }
-        self.flush()?;
         heading(out, outcome.subject)?;
         if !outcome.summary {
-            let heads = Line {
-                cells: self.columns.heads.clone(),
-                differs: false,
-            };
-            self.columns.write(out, &heads, false)?;
-            self.rest.copy_to(out)?;
+            self.rows.print(out)?;
             writeln!(out)?;
         }
         let several = outcome.tallies.len() > 1;
