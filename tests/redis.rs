@@ -69,7 +69,8 @@ pub(crate) fn slots_of_random_keys_are_those_of_the_server(env: &Env) {
         differing.is_empty(),
         "{} of {KEYS} slots differ:\n{}",
         differing.len(),
-        differing.join("\n")
+        // Enough to see what they have in common.
+        differing[..differing.len().min(20)].join("\n")
     );
 }
 
