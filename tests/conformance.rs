@@ -9,6 +9,7 @@
 //! speak, and Spring's and Debezium's classes, which know nothing of what sends.
 
 mod clients;
+mod evidence;
 mod keys;
 mod landed;
 mod librdkafka;
@@ -23,6 +24,7 @@ use copartition::keys::{KeyRule, Partitioner};
 use crate::env::process::{Process, guarded};
 use crate::env::{Env, script, unique};
 
+pub(crate) use evidence::the_table_of_clients_says_what_runs_here;
 use keys::Key;
 use landed::Topics;
 use mismatches::mismatches;

@@ -144,6 +144,7 @@ trials! {
         java_puts_keys_where_murmur2_says,
         librdkafka_puts_keys_where_its_seven_schemes_say,
         a_client_of_another_scheme_is_found_out,
+        the_table_of_clients_says_what_runs_here,
     ] ignored: [
         java,
         kafka_streams,

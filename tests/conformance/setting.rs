@@ -8,7 +8,7 @@ pub(super) struct Client {
     /// The name that `tests/clients/run` knows it by.
     pub(super) name: &'static str,
     /// Its name in `copartition::keys::clients`, and the version that runs here.
-    pub(super) known_as: (&'static str, &'static str),
+    pub(super) known_as: (&'static str, [u32; 3]),
     pub(super) keys: Keys,
     pub(super) settings: &'static [Setting],
 }
@@ -59,6 +59,15 @@ impl Setting {
         self
     }
 
+    /// Its name in `copartition::keys::clients`. Kafka Streams has no settings for windows: it knows them by the key.
+    pub(super) fn known_as(&self) -> &'static str {
+        if self.window == 0 {
+            self.name
+        } else {
+            "default"
+        }
+    }
+
     pub(super) const fn drops_empty(mut self) -> Self {
         self.drops_empty = true;
         self
@@ -84,13 +93,9 @@ impl Wanted {
     /// When the partitioner is not the one that the setting names.
     pub(super) fn of(client: &Client, setting: &Setting) -> Self {
         let (name, version) = client.known_as;
-        // Kafka Streams has no settings for windows: it takes to them by itself.
-        let known = if setting.window == 0 {
-            setting.name
-        } else {
-            "default"
-        };
-        let wanted = match producer(name, Some(version), Some(known)) {
+        let version = version.map(|number| number.to_string()).join(".");
+        let known = setting.known_as();
+        let wanted = match producer(name, Some(&version), Some(known)) {
             Ok(Producer {
                 hashes_key_inside, ..
             }) if (setting.window > 0) && !hashes_key_inside => {

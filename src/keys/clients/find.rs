@@ -311,7 +311,8 @@ impl Versions {
         matches!(self, Self::Before([0, ..]))
     }
 
-    fn contain(self, version: [u32; 3]) -> bool {
+    /// Whether this version is one of them.
+    pub fn contain(self, version: [u32; 3]) -> bool {
         match self {
             Self::All => true,
             Self::Before(end) => version < end,

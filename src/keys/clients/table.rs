@@ -364,7 +364,7 @@ pub static ALL: &[Client] = &[
                 From([1, 33, 0]),
                 Murmur2Unsigned,
                 First,
-                Read,
+                Run,
             ),
             placed(
                 &["compatibilityPartitioner"],

@@ -51,10 +51,13 @@ async function kafkajs1 () {
 }
 
 async function platformatic () {
-  const { Producer, ProduceAcks, compatibilityPartitioner } = await import('@platformatic/kafka')
-  const chosen = { default: {}, compatibilityPartitioner: { partitioner: compatibilityPartitioner } }[partitioner]
-  if (!chosen) unknown()
-  const producer = new Producer({ clientId: 'conformance', bootstrapBrokers: bootstrap.split(','), ...chosen })
+  const { Producer, ProduceAcks, compatibilityPartitioner, defaultPartitioner } = await import('@platformatic/kafka')
+  const known = { default: undefined, compatibilityPartitioner, defaultPartitioner }
+  if (!(partitioner in known)) unknown()
+  const config = { clientId: 'conformance', bootstrapBrokers: bootstrap.split(',') }
+  // Naming the default is not the same as leaving it out: a key that is missing is then looked at too.
+  if (known[partitioner]) config.partitioner = known[partitioner]
+  const producer = new Producer(config)
   for (const topic of topics) {
     const messages = keys.map((key, line) => {
       const message = { topic, value: Buffer.from(String(line)) }

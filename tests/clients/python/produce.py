@@ -13,18 +13,23 @@ def records(topics, keys):
             yield topic, key, str(line).encode()
 
 
-def kafka_python(bootstrap, topics, keys):
+def kafka_python(bootstrap, partitioner, topics, keys):
     from kafka import KafkaProducer
+    from kafka.partitioner.sticky import StickyPartitioner
 
-    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    known = {"default": lambda: {}, "StickyPartitioner": lambda: {"partitioner": StickyPartitioner()}}
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all", **known[partitioner]())
     sent = [producer.send(topic, key=key, value=value) for topic, key, value in records(topics, keys)]
     for future in sent:
         future.get(timeout=60)
     producer.close()
 
 
-def aiokafka(bootstrap, topics, keys):
+def aiokafka(bootstrap, partitioner, topics, keys):
     from aiokafka import AIOKafkaProducer
+
+    if partitioner != "default":
+        sys.exit(f"no partitioner {partitioner}")
 
     async def send():
         producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all")
@@ -38,7 +43,7 @@ def aiokafka(bootstrap, topics, keys):
     asyncio.run(send())
 
 
-def confluent_kafka(bootstrap, topics, keys):
+def confluent_kafka(bootstrap, partitioner, topics, keys):
     from confluent_kafka import Producer
 
     failures = []
@@ -47,7 +52,11 @@ def confluent_kafka(bootstrap, topics, keys):
         if error is not None:
             failures.append(error)
 
-    producer = Producer({"bootstrap.servers": bootstrap, "allow.auto.create.topics": False})
+    config = {"bootstrap.servers": bootstrap, "allow.auto.create.topics": False}
+    if partitioner != "default":
+        # Else all of 10 ms go to one partition, which cannot be told from pinned.
+        config |= {"partitioner": partitioner, "sticky.partitioning.linger.ms": 0}
+    producer = Producer(config)
     for topic, key, value in records(topics, keys):
         producer.produce(topic, key=key, value=value, on_delivery=done)
         producer.poll(0)
@@ -59,10 +68,8 @@ def confluent_kafka(bootstrap, topics, keys):
 def main():
     client, bootstrap, partitioner, *topics = sys.argv[1:]
     clients = {"kafka-python": kafka_python, "aiokafka": aiokafka, "confluent-kafka": confluent_kafka}
-    if partitioner != "default":
-        sys.exit(f"no partitioner {partitioner} of {client}")
     keys = [None if line == "-" else bytes.fromhex(line) for line in sys.stdin.read().splitlines()]
-    clients[client](bootstrap, topics, keys)
+    clients[client](bootstrap, partitioner, topics, keys)
 
 
 main()
