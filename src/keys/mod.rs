@@ -21,7 +21,7 @@ use std::fmt;
 
 pub use encoding::{EncodeError, Encoding, Framing, Plain, Window};
 pub use hash::Hash;
-pub use partitioner::{Formula, KeyRule, PartitionCount, Partitioner, Placement};
+pub use partitioner::{Formula, KeyRule, PartitionCount, Partitioner, Placement, PlacingLoop};
 pub use reduction::Reduction;
 pub use unsupported::{UnsupportedName, UnsupportedScheme, Why};
 

@@ -128,6 +128,15 @@ pub enum Partitioner {
     Custom(String),
 }
 
+/// A loop that places many keys: see [`Partitioner::specialised`].
+pub trait PlacingLoop {
+    /// What comes of it.
+    type Output;
+
+    /// The loop, with the function that places a key's bytes.
+    fn run(self, place: impl Fn(&[u8]) -> Placement) -> Self::Output;
+}
+
 /// The formula of a partitioner that has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formula {
@@ -227,6 +236,39 @@ impl Partitioner {
         })
     }
 
+    /// Runs a loop over many keys at a partition count, compiled for each partitioner anew: to choose the formula for
+    /// each key takes a third of the time of placing it.
+    pub fn specialised<L: PlacingLoop>(&self, count: PartitionCount, body: L) -> L::Output {
+        macro_rules! each {
+            ($($name:ident),+) => {
+                match self {
+                    $(Self::$name => {
+                        const FORMULA: Option<Formula> = Partitioner::$name.formula();
+                        body.run(|key| match FORMULA {
+                            Some(formula) => formula.partition(Some(key), count),
+                            None => Placement::Unknown,
+                        })
+                    })+
+                    Self::Custom(_) => body.run(|_| Placement::Unknown),
+                }
+            };
+        }
+        each!(
+            Murmur2,
+            Murmur2Unsigned,
+            Crc32,
+            Crc32SpreadEmpty,
+            Fnv1aAbs,
+            Fnv1aPositive,
+            Fnv1aUnsigned,
+            KafkajsLegacy,
+            JavaStringHashAbs,
+            JavaStringHashPositive,
+            KafkaNodeKeyed,
+            Xxhash32
+        )
+    }
+
     /// The partition of a key at a partition count. `None` is a record without a key, `Some` of no bytes an
     /// empty key: some partitioners treat them alike, most do not, so each decides for itself.
     #[inline]
@@ -240,7 +282,9 @@ impl Partitioner {
 
 impl Formula {
     /// As [`Partitioner::partition`], for whoever places many keys by one formula, or by one whose rules a client changes.
-    #[inline]
+    // Always, so that a formula known at compile time leaves nothing of the choices.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub fn partition(&self, key: Option<&[u8]>, count: PartitionCount) -> Placement {
         let rule = match key {
             None => self.null,
@@ -379,6 +423,29 @@ mod tests {
                 let remainder = count(n.cast_signed()).remainder(value);
                 assert_eq!(remainder.cast_unsigned(), value % n, "{value} mod {n}");
             }
+        }
+    }
+
+    #[test]
+    fn a_specialised_loop_places_as_one_key_does() {
+        struct Loop;
+        impl PlacingLoop for Loop {
+            type Output = Vec<Placement>;
+            fn run(self, place: impl Fn(&[u8]) -> Placement) -> Vec<Placement> {
+                ["", "BBCA", "日本語"]
+                    .map(|key| place(key.as_bytes()))
+                    .into()
+            }
+        }
+        let custom = Partitioner::Custom("mine".to_owned());
+        for partitioner in Partitioner::COMPUTED.iter().chain([&custom]) {
+            let each = ["", "BBCA", "日本語"]
+                .map(|key| partitioner.partition(Some(key.as_bytes()), count(7)));
+            assert_eq!(
+                partitioner.specialised(count(7), Loop),
+                each,
+                "{partitioner}"
+            );
         }
     }
 

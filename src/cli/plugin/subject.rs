@@ -47,6 +47,12 @@ pub(super) struct Placed<'a> {
 }
 
 impl Layout {
+    /// The bytes that are hashed are the key's text, by the partitioner's own rules.
+    pub(super) fn hashes_text(&self) -> bool {
+        self.scheme.encoding.hashed() == Encoding::UTF8
+            && self.scheme.partitioner.formula() == Some(self.formula)
+    }
+
     /// Where a key lies.
     #[inline]
     pub(super) fn placement(&self, key: &str) -> Result<Placement, EncodeError> {

@@ -16,6 +16,7 @@ use super::source::Source;
 use super::subject::{Placed, Subject};
 use super::terminal::{Io, print};
 use crate::keys::PartitionCount;
+use crate::keys::{Placement, PlacingLoop};
 use crate::layout::Tally;
 
 /// The most partitions that are counted, over all layouts: 8 bytes each.
@@ -172,6 +173,24 @@ pub(super) fn bounded(counts: impl Iterator<Item = PartitionCount>) -> Result<()
     Ok(())
 }
 
+/// Counts keys whose bytes are their text's own.
+struct Count<'a> {
+    keys: &'a Keys,
+    stdin: &'a mut dyn Read,
+    tally: &'a mut Tally,
+}
+
+impl PlacingLoop for Count<'_> {
+    type Output = Result<(), String>;
+
+    fn run(self, place: impl Fn(&[u8]) -> Placement) -> Self::Output {
+        self.keys.each(self.stdin, |key| {
+            self.tally.add(place(key.as_bytes()));
+            Ok(())
+        })
+    }
+}
+
 /// Counts keys: the loop that millions of them go through.
 fn count(
     keys: &Keys,
@@ -182,6 +201,10 @@ fn count(
     if let ([subject], [outcome], true) = (subjects, &mut *outcomes, keys.are_given())
         && let ([layout], [tally]) = (&subject.layouts[..], &mut outcome.tallies[..])
     {
+        if layout.hashes_text() {
+            let count = Count { keys, stdin, tally };
+            return layout.scheme.partitioner.specialised(layout.count, count);
+        }
         return keys.each(stdin, |key| {
             tally.add(layout.placement(key)?);
             Ok(())
