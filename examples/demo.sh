@@ -222,9 +222,10 @@ else
   start_servers
 fi
 
-step "Building the operator"
-(cd "$root" && cargo build --locked --bin copartition-operator)
+step "Building the operator and the kubectl plugin"
+(cd "$root" && cargo build --locked --bins)
 operator=$(cd "$root" && cargo metadata --format-version 1 --no-deps --locked | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/debug/copartition-operator
+plugin=${operator%/*}/kubectl-copartition
 
 step "Installing the resource definitions and starting the operator"
 for file in "$root"/crds/*.yaml; do made+=("crd/$(sed -n 's/^  name: //p' "$file" | head -n 1)"); done
@@ -255,6 +256,13 @@ join "$work/predicted" "$work/market-updates" | join - "$work/notifications" |
   awk 'BEGIN { printf "  %-8s %-10s %-15s %s\n", "key", "predicted", "market-updates", "notifications" }
        { printf "  %-8s %-10s %-15s %s\n", $1, $2, $3, $4; if ($2 != $3 || $3 != $4) wrong = 1 }
        END { if (NR == 0 || wrong) exit 1 }' || fail "the records do not lie where the status says"
+
+step "Asking the plugin what librdkafka's default partitioner would do to 'notifications' (from the manifest alone)"
+manifest market-data | sed 's/, partitioner: murmur2_random//' > "$work/what-if.yaml"
+# 2 says that the topics place keys differently.
+if "$plugin" layout -f "$work/what-if.yaml"; then fail "the plugin takes both for the same"; else [ $? = 2 ]; fi
+echo
+"$plugin" explain BBCA --partitions 6 | sed -n '1,/^crc32_spread_empty/p'
 
 step "Growing 'notifications' behind the operator's back, with Kafka's own tool"
 kafka_tool TopicCommand --alter --topic notifications --partitions 8
