@@ -25,7 +25,7 @@ pub(super) fn key_schemes_aligned(group: &Group, decision: &Decision) -> Finding
     finding
 }
 
-/// What [`key_schemes_aligned`] would say of a group at a partition count that it need not have.
+/// What `key_schemes_aligned` would say of a group at a partition count that it need not have.
 pub fn key_schemes_at(group: &Group, count: PartitionCount) -> (State, Reason, String) {
     let count = Some(count);
     let finding = finding(group, &compare(group, count), count);

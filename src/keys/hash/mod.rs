@@ -68,7 +68,7 @@ fn fnv1a(key: &[u8]) -> u32 {
     })
 }
 
-/// `java.lang.String.hashCode`: s[0]*31^(n-1) + ... + s[n-1] over the UTF-16 units, wrapping (Java SE API, String).
+/// `java.lang.String.hashCode`: `s[0]*31^(n-1) + ... + s[n-1]` over the UTF-16 units, wrapping (Java SE API, String).
 fn java_string(key: &[u8]) -> Option<u32> {
     let text = str::from_utf8(key).ok()?;
     Some(text.encode_utf16().fold(0, |hash: u32, unit| {
