@@ -72,7 +72,7 @@ const fn unverified(names: Names, versions: Versions, why: &'static str) -> Sett
 
 /// The settings of librdkafka, which its bindings pass through.
 macro_rules! librdkafka {
-    ($evidence:expr) => {
+    ($evidence:expr $(, $more:expr)*) => {
         &[
             placed(
                 &["default", "consistent_random"],
@@ -92,6 +92,7 @@ macro_rules! librdkafka {
                 "each record goes to a random partition",
                 $evidence,
             ),
+            $($more,)*
         ]
     };
 }
@@ -265,27 +266,10 @@ pub static ALL: &[Client] = &[
     Client {
         name: "confluent-javascript",
         what: "@confluentinc/kafka-javascript, on librdkafka",
-        settings: &[
-            placed(
-                &["default", "consistent_random"],
-                All,
-                Crc32SpreadEmpty,
-                Spread,
-                Read,
-            ),
-            placed(&["kafkaJS block", "kafkajs"], All, Murmur2, Spread, Read),
-            placed(&["consistent"], All, Crc32, First, Read),
-            placed(&["murmur2"], All, Murmur2, Hashed, Read),
-            placed(&["murmur2_random"], All, Murmur2, Spread, Read),
-            placed(&["fnv1a"], All, Fnv1aAbs, Hashed, Read),
-            placed(&["fnv1a_random"], All, Fnv1aAbs, Spread, Read),
-            ignored(
-                &["random"],
-                All,
-                "each record goes to a random partition",
-                Read,
-            ),
-        ],
+        settings: librdkafka!(
+            Read,
+            placed(&["kafkaJS block", "kafkajs"], All, Murmur2, Spread, Read)
+        ),
     },
     Client {
         name: "node-rdkafka",
@@ -300,31 +284,14 @@ pub static ALL: &[Client] = &[
     Client {
         name: "rdkafka-ruby",
         what: "rdkafka-ruby with karafka and waterdrop, on librdkafka, by `key:`",
-        settings: &[
-            placed(
-                &["default", "consistent_random"],
-                All,
-                Crc32SpreadEmpty,
-                Spread,
-                Read,
-            ),
-            placed(&["consistent"], All, Crc32, First, Read),
-            placed(&["murmur2"], All, Murmur2, Hashed, Read),
-            placed(&["murmur2_random"], All, Murmur2, Spread, Read),
-            placed(&["fnv1a"], All, Fnv1aAbs, Hashed, Read),
-            placed(&["fnv1a_random"], All, Fnv1aAbs, Spread, Read),
-            ignored(
-                &["random"],
-                All,
-                "each record goes to a random partition",
-                Read,
-            ),
+        settings: librdkafka!(
+            Read,
             unverified(
                 &["partition_key"],
                 All,
                 "it hashes as many bytes as the key has characters, so only a part of a key that is not ASCII",
-            ),
-        ],
+            )
+        ),
     },
     Client {
         name: "kafkajs",
