@@ -46,16 +46,26 @@ pub fn movement(group: &Group, from: i32, to: i32) -> String {
     else {
         return String::new();
     };
+    let schemes = || {
+        group
+            .topics
+            .iter()
+            .filter_map(|topic| topic.scheme.as_ref())
+    };
+    // The share holds for what takes a hash modulo the count, and that is what an undeclared scheme most likely does.
+    if schemes().any(|scheme| scheme.partitioner.formula().is_none()) {
+        return format!("{from} -> {to} moves what a custom partitioner decides");
+    }
     let share = format!(
         "{from} -> {to} moves {} of the key space",
         layout::moved_share(from_count, to_count)
     );
-    let scheme = group.topics.iter().find_map(|topic| topic.scheme.clone());
+    let scheme = schemes().find(|scheme| scheme.is_computed());
     let Some(scheme) = scheme.filter(|_| !group.sample_keys.is_empty()) else {
         return share;
     };
     // A key that the encoding cannot represent is refused with the spec, so there is nothing to report of it here.
-    let Ok(moves) = layout::moves(&scheme, &group.sample_keys, from_count, to_count) else {
+    let Ok(moves) = layout::moves(scheme, &group.sample_keys, from_count, to_count) else {
         return share;
     };
     let shown: Vec<String> = moves.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -140,6 +140,29 @@ fn what_cannot_be_calculated_does_not_gate_ready() {
 }
 
 #[test]
+fn nothing_is_said_of_keys_whose_movement_cannot_be_calculated() {
+    let movement = |schemes, keys: &[&str]| {
+        let mut world = pair(6, schemes);
+        world.group.sample_keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        crate::plan::movement(&world.group, 6, 8)
+    };
+    assert_eq!(
+        movement(["utf8/custom:x", "utf8/murmur2"], &["BBCA"]),
+        "6 -> 8 moves what a custom partitioner decides"
+    );
+    let framed = "confluent:avro_string/murmur2";
+    assert_eq!(
+        movement([framed, framed], &["BBCA"]),
+        "6 -> 8 moves 75 % of the key space"
+    );
+    let framed = "confluent:2:avro_string/murmur2";
+    assert_eq!(
+        movement([framed, framed], &["BBCA"]),
+        "6 -> 8 moves 75 % of the key space, 1 of 1 sample keys: BBCA 1 -> 7"
+    );
+}
+
+#[test]
 fn producers_are_held_to_what_their_topic_declares() {
     let mut world = pair(6, ["utf8/murmur2", "utf8/murmur2"]);
     let producer = |client, version, setting| clients::producer(client, version, setting).unwrap();
