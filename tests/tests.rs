@@ -28,6 +28,7 @@ mod lifecycle;
 mod memory;
 mod oneshot;
 mod outages;
+mod plugin;
 mod quiescence;
 mod redis;
 mod scene;
@@ -280,6 +281,13 @@ trials! {
         custom_and_framed_keys_are_neither_aligned_nor_blocked,
         a_layout_that_loses_its_gaps_is_not_merged_with_the_old_one,
         redis_templates_share_a_slot_or_not,
+    ];
+    plugin: [
+        a_live_group_is_laid_out_at_its_live_count,
+        a_growth_of_a_live_group_is_foretold,
+        kubectl_runs_and_completes_the_plugin,
+        a_group_that_cannot_be_read_is_one_clear_line,
+        nothing_is_printed_of_bad_keys_and_a_closed_pipe_is_no_error,
     ];
     outages: [
         kafka_that_is_down_at_the_start_is_named_and_heals_by_itself,

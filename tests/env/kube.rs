@@ -219,7 +219,8 @@ impl ControlPlane {
         &self.dir
     }
 
-    fn kubectl_command(&self, args: &[&str]) -> Command {
+    /// `kubectl` as admin, for a test that has more to say about the process.
+    pub(crate) fn kubectl_command(&self, args: &[&str]) -> Command {
         let mut command = guarded(part("controlplane").join("kubectl"));
         // Its cache of what the API server serves would otherwise be shared with the user's own kubectl.
         command

@@ -120,3 +120,63 @@ fn chain(error: &dyn std::error::Error) -> String {
     }
     text.replace('\n', " ")
 }
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+    use kube::core::response::StatusDetails;
+
+    use super::*;
+
+    fn said(code: u16, named: &str) -> String {
+        let status = Status {
+            code,
+            message: "in its own words".to_owned(),
+            details: Some(StatusDetails {
+                name: named.to_owned(),
+                group: String::new(),
+                kind: String::new(),
+                uid: String::new(),
+                causes: Vec::new(),
+                retry_after_seconds: 0,
+            }),
+            ..Status::default()
+        };
+        explained(&kube::Error::Api(Box::new(status)), "trading", "orders")
+    }
+
+    #[test]
+    fn a_missing_group_is_not_a_missing_crd() {
+        assert!(
+            said(404, "orders").contains("no CoPartitionedTopicGroup orders in namespace trading")
+        );
+        assert!(said(404, "").contains("the CRDs are not installed"));
+        assert!(
+            said(403, "orders").starts_with(
+                "you may not get copartitionedtopicgroups in namespace trading: in its"
+            )
+        );
+        assert!(said(401, "").contains("log in again"));
+        assert_eq!(said(500, ""), "reading trading/orders: in its own words");
+    }
+
+    #[test]
+    fn a_kubeconfig_that_cannot_be_read_is_named() {
+        let (_folder, broken) = super::super::testing::file("config", b"{");
+        for (path, wanted) in [
+            (&broken, "config"),
+            (&PathBuf::from("/nowhere/config"), "No such file"),
+        ] {
+            let place = Place {
+                kubeconfig: Some(path.clone()),
+                ..Place::default()
+            };
+            let said = get("orders", &place).expect_err("no cluster");
+            assert!(
+                said.starts_with("kubeconfig ") && said.contains(wanted),
+                "{said}"
+            );
+            assert!(!said.contains('\n'), "{said}");
+        }
+    }
+}

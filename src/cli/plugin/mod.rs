@@ -2,6 +2,7 @@
 //! groups that are named without a file.
 
 mod columns;
+mod completion;
 mod document;
 mod explain;
 mod keys;
@@ -54,6 +55,11 @@ enum Command {
     Schemes(schemes::Schemes),
     /// Show why a key is on its partition: bytes, hash and partition under every scheme
     Explain(explain::Explain),
+    /// Print a script that completes commands and options
+    Completion(completion::Completion),
+    /// What kubectl asks for through the script of `completion kubectl`
+    #[command(name = "__complete", hide = true)]
+    Complete(completion::Complete),
 }
 
 /// Runs the command that the process was started with.
@@ -90,5 +96,7 @@ fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
         Command::Plan(arguments) => plan::run(arguments, io),
         Command::Schemes(arguments) => schemes::run(arguments, io),
         Command::Explain(arguments) => explain::run(arguments, io),
+        Command::Completion(arguments) => completion::run(arguments, io),
+        Command::Complete(arguments) => completion::complete(arguments, io),
     }
 }

@@ -1,6 +1,7 @@
 //! `layout`: on which partition each key lies.
 
 mod csv;
+mod html;
 mod json;
 mod record;
 mod table;
@@ -64,6 +65,8 @@ enum Output {
     Csv,
     /// One JSON object
     Json,
+    /// One page for a browser or a printer, with nothing beside it
+    Html,
 }
 
 /// One form of the output, of one subject.
@@ -158,6 +161,7 @@ impl Output {
             Self::Yaml => Box::new(yaml::Yaml::new(subject, spools)),
             Self::Csv => Box::new(csv::Csv::new(subject, spools)),
             Self::Json => Box::new(json::Json::new(subject, spools)),
+            Self::Html => Box::new(html::Html::new()),
         }
     }
 }
