@@ -110,17 +110,22 @@ fn label(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// What the process was started with; if there is nothing to run, the exit code, and what there is to say is said.
+fn arguments<C: Parser>() -> Result<C, ExitCode> {
+    C::try_parse().map_err(|message| {
+        let failed = message.use_stderr();
+        // Nobody is left to tell.
+        let _ = message.print();
+        // Not clap's 2, which a pipeline would read as a verdict: also of a subcommand that is misspelt.
+        ExitCode::from(u8::from(failed))
+    })
+}
+
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match arguments::<Cli>() {
         Ok(cli) => cli,
-        Err(message) => {
-            let failed = message.use_stderr();
-            // Nobody is left to tell.
-            let _ = message.print();
-            // Not clap's 2, which a pipeline would read as "blocked": also of a subcommand that is misspelt.
-            return ExitCode::from(u8::from(failed));
-        }
+        Err(code) => return code,
     };
     let outcome = match cli.command {
         Command::Run(arguments) => run(arguments),

@@ -25,6 +25,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use self::terminal::{Io, wants_colour};
+use super::arguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -64,15 +65,9 @@ enum Command {
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match arguments::<Cli>() {
         Ok(cli) => cli,
-        Err(message) => {
-            let failed = message.use_stderr();
-            // Nobody is left to tell.
-            let _ = message.print();
-            // Not clap's 2, which says something of a group.
-            return ExitCode::from(u8::from(failed));
-        }
+        Err(code) => return code,
     };
     let mut io = Io {
         stdin: &mut io::stdin().lock(),
