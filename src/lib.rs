@@ -7,7 +7,7 @@
 //! plan        (group, memory, view) -> plan -> conditions          pure
 //! kafka       everything that talks to Kafka
 //! controller  watches, the six steps of a pass, claims, status; one run without Kubernetes
-//! cli         the command line
+//! cli         the command lines of the operator and of the kubectl plugin
 //! ```
 //! The pure folders know no Kubernetes, Kafka client, runtime, clock or environment; a test holds that.
 

@@ -81,6 +81,14 @@ pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// A text from outside in a column: printable, not longer than fits, and an empty one as such.
+pub(super) fn cell(text: &str, most: usize) -> String {
+    match text {
+        "" => "\"\"".to_owned(),
+        text => cut(&printable(text), most).into_owned(),
+    }
+}
+
 /// Numbers in order, with runs of them written as such: `1, 3-7`. At most `most` parts.
 pub(super) fn ranges(numbers: impl Iterator<Item = i32>, most: usize) -> String {
     let mut runs: Vec<(i32, i32)> = Vec::new();

@@ -23,10 +23,15 @@ pub(super) fn murmur2(key: &[u8]) -> u32 {
         hash = hash.wrapping_mul(M) ^ k.wrapping_mul(M);
     }
 
-    // Java falls through a switch here; that equals one little-endian word of the 1 to 3 bytes that are left.
-    if !tail.is_empty() {
-        let mut last = [0; 4];
-        last[..tail.len()].copy_from_slice(tail);
+    // Java falls through a switch here; that equals one little-endian word of the 1 to 3 bytes that are left. Written out
+    // by length, since copying a slice of unknown length costs as much as all the rest does for a short key.
+    let last = match *tail {
+        [a] => Some([a, 0, 0, 0]),
+        [a, b] => Some([a, b, 0, 0]),
+        [a, b, c] => Some([a, b, c, 0]),
+        _ => None,
+    };
+    if let Some(last) = last {
         hash = (hash ^ u32::from_le_bytes(last)).wrapping_mul(M);
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::columns::{Line, Streamed};
-use super::super::terminal::{cut, printable};
+use super::super::terminal::cell;
 use super::record::{Record, Scheme};
 
 /// The longest bytes that are shown whole.
@@ -12,10 +12,7 @@ const WIDEST: usize = 96;
 const NAMED: usize = 4;
 
 pub(super) fn write(out: &mut dyn Write, record: &Record, colour: bool) -> io::Result<()> {
-    let shown = |text: &str| match text {
-        "" => "\"\"".to_owned(),
-        text => cut(&printable(text), WIDEST).into_owned(),
-    };
+    let shown = |text: &str| cell(text, WIDEST);
     writeln!(out, "key        {}", shown(&record.key))?;
     let s = if record.length == 1 { "" } else { "s" };
     writeln!(

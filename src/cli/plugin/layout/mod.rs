@@ -259,4 +259,6 @@ fn differ(placed: &[Placed<'_>]) -> bool {
 }
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::columns::{Line, Streamed};
 use super::super::subject::{Placed, Subject};
-use super::super::terminal::{Red, counted, cut, printable, ranges};
+use super::super::terminal::{Red, cell, counted, cut, ranges};
 use super::{Form, Outcome, differ};
 use crate::layout::{Tally, hex};
 
@@ -55,15 +55,11 @@ impl Table {
 
 impl Form for Table {
     fn row(&mut self, key: &str, placed: &[Placed<'_>]) -> io::Result<()> {
-        let shown = |text: &str| match text {
-            "" => "\"\"".to_owned(),
-            text => cut(&printable(text), WIDEST).into_owned(),
-        };
-        let mut cells = vec![shown(key)];
+        let mut cells = vec![cell(key, WIDEST)];
         // Half of what fits, and one more byte for the mark that it was cut.
         let bytes = &placed[0].bytes;
         let begin = &bytes[..bytes.len().min(WIDEST / 2 + 1)];
-        cells.extend(self.bytes.then(|| shown(&hex(begin))));
+        cells.extend(self.bytes.then(|| cell(&hex(begin), WIDEST)));
         let hash = placed[0].hash;
         let hash = || hash.map_or_else(|| "-".to_owned(), |hash| format!("{hash:08x}"));
         cells.extend(self.hash.then(hash));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::columns::{Line, Streamed, columns};
 use super::super::subject::Subject;
-use super::super::terminal::{Red, counted, cut, printable};
+use super::super::terminal::{Red, cell, counted, printable};
 use super::{Form, Moved, Outcome, Step};
 use crate::layout::moved_share;
 use crate::plan::State;
@@ -33,10 +33,7 @@ impl Table {
 
 impl Form for Table {
     fn row(&mut self, layout: usize, row: &Moved<'_>) -> io::Result<()> {
-        let key = match row.key {
-            "" => "\"\"".to_owned(),
-            key => cut(&printable(key), WIDEST).into_owned(),
-        };
+        let key = cell(row.key, WIDEST);
         let place = |at: Option<i32>| at.map_or_else(|| "spread".to_owned(), |at| at.to_string());
         self.rows[layout].push(Line {
             cells: vec![key, place(row.before), place(row.after)],
