@@ -69,15 +69,19 @@ pub(super) fn run(arguments: &Completion, io: &mut Io<'_>) -> Result<u8, String>
     };
     let mut script = Vec::new();
     match shell {
-        Some(shell) => generate(
-            shell,
-            &mut Cli::command(),
-            "kubectl-copartition",
-            &mut script,
-        ),
+        Some(shell) => generate(shell, &mut shown(), "kubectl-copartition", &mut script),
         None => script.extend_from_slice(FOR_KUBECTL.as_bytes()),
     }
     print(io.stdout, |out| out.write_all(&script)).map(|()| 0)
+}
+
+/// The command line without what nobody types; the scripts would offer hidden commands too.
+fn shown() -> Command {
+    let all = Cli::command();
+    let inner = all.get_subcommands().filter(|it| !it.is_hide_set());
+    Command::new("kubectl-copartition")
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommands(inner.cloned())
 }
 
 /// Answers kubectl: a candidate a line, then what to do beside them.
@@ -260,6 +264,7 @@ mod tests {
             for part in ["kubectl-copartition", "layout", "keys-file"] {
                 assert!(script.contains(part), "{shell} without {part}");
             }
+            assert!(!script.contains("__complete"), "{shell}");
         }
         let script = said(&["completion", "kubectl"], "", 0);
         assert!(script.starts_with("#!/bin/sh\n"), "{script}");
