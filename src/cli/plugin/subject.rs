@@ -1,6 +1,7 @@
 //! A group, or a bare scheme, as a set of layouts: one for each distinct way in which keys are placed.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::api::CoPartitionedTopicGroup;
 use crate::controller;
@@ -29,6 +30,32 @@ pub(super) struct Layout {
     pub(super) count: PartitionCount,
     /// The scheme's formula, with what a client makes of empty keys.
     pub(super) formula: Formula,
+}
+
+/// Who places keys: a topic as it is declared, or one of its producers.
+#[derive(Clone, Copy)]
+struct Writer<'a> {
+    topic: &'a str,
+    producer: Option<&'a str>,
+}
+
+impl<'a> Writer<'a> {
+    fn of(topic: &'a str) -> Self {
+        Self {
+            topic,
+            producer: None,
+        }
+    }
+}
+
+/// `notes`, or `librdkafka consistent on notes`.
+impl fmt::Display for Writer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(producer) = self.producer {
+            write!(f, "{producer} on ")?;
+        }
+        f.write_str(self.topic)
+    }
 }
 
 /// A topic that is not shown.
@@ -70,6 +97,11 @@ impl Layout {
         })
     }
 
+    /// Whether the topic itself is declared so.
+    fn has(&self, topic: &str) -> bool {
+        self.writers.iter().any(|writer| writer == topic)
+    }
+
     /// The writers in one text.
     pub(super) fn names(&self) -> String {
         self.writers.join(", ")
@@ -79,6 +111,7 @@ impl Layout {
 const NOT_DECLARED: &str = "no key scheme is declared";
 const CUSTOM: &str = "a custom partitioner has no formula here";
 const SCHEMA_ID: &str = "the schema id is part of the key and not declared; write confluent:ID:E";
+const NOT_TEXT: &str = "its partitioner hashes text, and keys of this encoding are none";
 const WINDOW: &str = "its producer hashes the window too, unlike Kafka Streams";
 
 impl Subject {
@@ -93,12 +126,9 @@ impl Subject {
             layouts: Vec::new(),
             left_out: Vec::new(),
         };
-        subject.add(String::new(), scheme, spreads_empty, count);
+        subject.add(None, scheme, spreads_empty, count);
         match subject.left_out.first() {
-            None => {
-                subject.layouts[0].writers.clear();
-                Ok(subject)
-            }
+            None => Ok(subject),
             Some(left_out) => Err(format!("{scheme} cannot be calculated: {}", left_out.why)),
         }
     }
@@ -136,22 +166,24 @@ impl Subject {
             let encoding = topic.scheme.as_ref().map(|scheme| scheme.encoding);
             let encoding = encoding.or(usual).unwrap_or(Encoding::UTF8);
             if let Some(scheme) = &topic.scheme {
-                subject.add(topic.name.clone(), scheme, false, count);
+                subject.add(Some(Writer::of(&topic.name)), scheme, false, count);
             } else if topic.producers.is_empty() {
                 subject.leave_out(topic.name.clone(), NOT_DECLARED);
             }
             for producer in &topic.producers {
-                let writer = format!("{} on {}", producer.label, topic.name);
+                let writer = Writer {
+                    producer: Some(&producer.label),
+                    ..Writer::of(&topic.name)
+                };
                 if encoding.window.is_some() && !producer.hashes_key_inside {
-                    subject.leave_out(writer, WINDOW);
+                    subject.leave_out(writer.to_string(), WINDOW);
                     continue;
                 }
-                // What does not go together has been refused with the group.
-                let scheme = KeyScheme {
-                    encoding,
-                    partitioner: producer.partitioner.clone(),
+                let Ok(scheme) = KeyScheme::of(encoding, producer.partitioner.clone()) else {
+                    subject.leave_out(writer.to_string(), NOT_TEXT);
+                    continue;
                 };
-                subject.add(writer, &scheme, producer.spreads_empty, count);
+                subject.add(Some(writer), &scheme, producer.spreads_empty, count);
             }
         }
         if subject.layouts.is_empty() {
@@ -173,41 +205,40 @@ impl Subject {
         self.left_out.push(LeftOut { writer, why });
     }
 
-    /// Adds a writer: to the layout that places keys alike, or with a new one.
+    /// Adds a writer: to the layout that places keys alike, or with a new one. A bare scheme has none.
     fn add(
         &mut self,
-        writer: String,
+        writer: Option<Writer<'_>>,
         scheme: &KeyScheme,
         spreads_empty: bool,
         count: PartitionCount,
     ) {
-        let Some(mut formula) = scheme.partitioner.formula() else {
-            return self.leave_out(writer, CUSTOM);
-        };
-        if !scheme.encoding.is_computed() {
-            return self.leave_out(writer, SCHEMA_ID);
-        }
-        if spreads_empty {
-            formula.empty = KeyRule::Spread;
-        }
-        let same = self.layouts.iter_mut().find(|layout| {
-            layout.scheme == *scheme && layout.count == count && layout.formula == formula
-        });
-        match same {
-            // A producer that keeps to what its topic declares needs no mention.
-            Some(layout) => {
-                let topic = writer.rsplit(" on ").next().unwrap_or_default();
-                if !layout.writers.iter().any(|known| known == topic) {
-                    layout.writers.push(writer);
+        let name = writer.map(|writer| writer.to_string());
+        let why = match scheme.partitioner.formula() {
+            None => CUSTOM,
+            Some(_) if !scheme.encoding.is_computed() => SCHEMA_ID,
+            Some(mut formula) => {
+                if spreads_empty {
+                    formula.empty = KeyRule::Spread;
                 }
+                let same = self.layouts.iter_mut().find(|layout| {
+                    layout.scheme == *scheme && layout.count == count && layout.formula == formula
+                });
+                match (same, writer) {
+                    // A producer that keeps to what its topic declares needs no mention.
+                    (Some(layout), Some(writer)) if layout.has(writer.topic) => {}
+                    (Some(layout), _) => layout.writers.extend(name),
+                    (None, _) => self.layouts.push(Layout {
+                        writers: name.into_iter().collect(),
+                        scheme: scheme.clone(),
+                        count,
+                        formula,
+                    }),
+                }
+                return;
             }
-            None => self.layouts.push(Layout {
-                writers: vec![writer],
-                scheme: scheme.clone(),
-                count,
-                formula,
-            }),
-        }
+        };
+        self.leave_out(name.unwrap_or_default(), why);
     }
 
     /// The keys that the group itself names.

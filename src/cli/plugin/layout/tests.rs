@@ -289,6 +289,20 @@ fn what_cannot_be_calculated_is_named() {
     assert_eq!(seen["notCalculated"][0]["topic"], "notes");
     let table = said(&["layout", "-f", "-"], &group, 0);
     assert!(table.contains("notes: not shown, a custom"), "{table}");
+    let group = GROUP
+        .replace("  keyScheme: {encoding: utf8, partitioner: murmur2}\n", "")
+        .replace(
+            "{name: updates}",
+            "{name: updates, keyScheme: {encoding: int32, partitioner: murmur2}}",
+        )
+        .replace(
+            "{name: notes}",
+            "{name: notes, producers: [{client: kafka-node, partitioner: partitionerType 3}]}",
+        )
+        .replace("[BBCA, ANTM, ASII]", "['7']");
+    let seen = json_of(&["layout", "-f", "-"], &group, 0);
+    let reason = seen["notCalculated"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("hashes text"), "{seen}");
     let none = GROUP.replace("  keyScheme: {encoding: utf8, partitioner: murmur2}\n", "");
     let refused = refusal(&["layout", "-f", "-"], none);
     assert!(
