@@ -242,20 +242,26 @@ fn window_hashed(topics: &[Declared<'_>]) -> Option<Pair> {
 /// The first writer of each distinct way to place keys, by topic and producer.
 fn writers(topics: &[Declared<'_>]) -> Vec<Writer> {
     let declared = topics.iter().filter_map(|topic| topic.scheme);
-    let usual = declared.map(|scheme| scheme.encoding).min();
+    let usual = declared.map(|scheme| scheme.encoding.hashed()).min();
     let mut first: BTreeMap<(KeyScheme, bool), (&str, Option<&str>)> = BTreeMap::new();
     for topic in topics {
         let encoding = topic.scheme.map(|scheme| scheme.encoding).or(usual);
         let declared = topic
             .scheme
             .map(|scheme| (scheme.clone(), spreads_empty(scheme), None));
-        let producers = topic.producers.iter().map(|producer| {
-            let scheme = KeyScheme {
-                encoding: encoding.unwrap_or(Encoding::UTF8),
-                partitioner: producer.partitioner.clone(),
+        let producers = topic.producers.iter().filter_map(|producer| {
+            let encoding = encoding.unwrap_or(Encoding::UTF8);
+            let partitioner = producer.partitioner.clone();
+            // What does not go together was refused if it is declared; what is only taken to be so says nothing.
+            let scheme = match topic.scheme {
+                Some(_) => KeyScheme {
+                    encoding,
+                    partitioner,
+                },
+                None => KeyScheme::of(encoding, partitioner).ok()?,
             };
             let spreads = producer.spreads_empty || spreads_empty(&scheme);
-            (scheme, spreads, Some(producer.label.as_str()))
+            Some((scheme, spreads, Some(producer.label.as_str())))
         });
         for (scheme, spreads, producer) in declared.into_iter().chain(producers) {
             let who = (topic.topic, producer);

@@ -317,6 +317,14 @@ fn producers_of_topics_without_a_scheme_are_compared_too() {
         verdict,
         SchemesVerdict::PartitionerMismatch { .. }
     ));
+    // A hash of text says nothing of topics whose keys are numbers: this topic's keys are something else.
+    let spring = [producer("spring", Partitioner::JavaStringHashAbs)];
+    let verdict = compare(
+        &[topic("a", Some(&int64), &[]), topic("b", None, &spring)],
+        at(6),
+        &[],
+    );
+    assert!(matches!(verdict, SchemesVerdict::NotDeclared { .. }));
     // No encoding is made up for a topic that declares none.
     let verdict = compare(
         &[topic("a", Some(&int64), &[]), topic("b", None, &java)],
