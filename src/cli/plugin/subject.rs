@@ -241,6 +241,11 @@ impl Subject {
         self.leave_out(name.unwrap_or_default(), why);
     }
 
+    /// A producer hashes the windows of keys too: what it writes lies elsewhere, and cannot be shown for a key alone.
+    pub(super) fn hashes_a_window(&self) -> bool {
+        self.left_out.iter().any(|left_out| left_out.why == WINDOW)
+    }
+
     /// The keys that the group itself names.
     pub(super) fn sample_keys(&self) -> &[String] {
         match &self.group {

@@ -137,7 +137,8 @@ pub(super) fn run(arguments: &Layout, io: &mut Io<'_>) -> Result<u8, String> {
             &mut forms,
         )?;
     }
-    let differ = outcomes.iter().any(|outcome| outcome.differing > 0);
+    let differ = |outcome: &Outcome<'_>| outcome.differing > 0 || outcome.subject.hashes_a_window();
+    let differ = outcomes.iter().any(differ);
     print(io.stdout, |out| {
         let several = subjects.len() > 1;
         if several && arguments.output == Output::Json {

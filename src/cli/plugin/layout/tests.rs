@@ -338,3 +338,23 @@ fn nothing_of_a_key_reaches_the_terminal_unescaped() {
         "{printed}"
     );
 }
+
+#[test]
+fn a_producer_that_hashes_windows_makes_the_topics_differ() {
+    let windowed = |client: &str| {
+        GROUP.replace("utf8", "\"windowed:utf8\"").replace(
+            "{name: notes}",
+            &format!("{{name: notes, producers: [{{client: {client}}}]}}"),
+        )
+    };
+    for (client, code) in [("kafka-streams", 0), ("java", 2)] {
+        let input = windowed(client);
+        assert!(input.contains(client), "{input}");
+        let printed = said(&["layout", "-f", "-"], &input, code);
+        assert_eq!(
+            printed.contains("java on notes"),
+            client == "java",
+            "{printed}"
+        );
+    }
+}
