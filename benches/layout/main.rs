@@ -230,7 +230,8 @@ fn table(runs: &[(&'static str, Run)], keys: u32) -> String {
     };
     let (java, kafkajs) = (cpu("Java"), cpu("KafkaJS"));
     let mut table = format!(
-        "{keys} keys `user-0` to `user-{}`, utf8/murmur2 at {PARTITIONS} partitions; least CPU time and time of {ROUNDS} runs each, most memory.\n\n\
+        "# Layouts of millions of keys\n\nWritten by `make bench-layout`. \
+         {keys} keys `user-0` to `user-{}`, utf8/murmur2 at {PARTITIONS} partitions; least CPU time and time of {ROUNDS} runs each, most memory.\n\n\
          | | CPU s | s | MiB | CPU against Java | against KafkaJS |\n|---|---|---|---|---|---|\n",
         keys.saturating_sub(1)
     );
