@@ -55,7 +55,7 @@ pub(crate) fn topics_written_by_different_clients_are_not_aligned(env: &Env) {
         &group,
         "True",
         "SameScheme",
-        &["the 1 declared producers keep to it"],
+        &["the declared producer keeps to it"],
     );
     group.wait_ready();
     let layout = group.status()["layout"].clone();

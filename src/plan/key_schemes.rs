@@ -133,6 +133,7 @@ fn same(group: &Group, scheme: &KeyScheme) -> String {
     let producers: usize = group.topics.iter().map(|topic| topic.producers.len()).sum();
     let producers = match producers {
         0 => String::new(),
+        1 => " and the declared producer keeps to it".to_owned(),
         some => format!(" and the {some} declared producers keep to it"),
     };
     format!(
