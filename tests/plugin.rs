@@ -1,7 +1,7 @@
 //! `kubectl copartition` as a process of its own, and on groups that live in a cluster.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ pub(crate) fn a_group_that_cannot_be_read_is_one_clear_line(env: &Env) {
     let wanted = format!("there is no CoPartitionedTopicGroup no-such in namespace {namespace};");
     assert!(said.contains(&wanted), "{said}");
     let mut nobody = plugin(&env.kube, &args);
-    nobody.env("KUBECONFIG", env.kube.kubeconfig_for_operator());
+    nobody.env("KUBECONFIG", of_nobody(env, &namespace));
     let said = refusal(nobody);
     assert!(
         said.contains(&format!(
@@ -184,6 +184,19 @@ pub(crate) fn a_group_that_cannot_be_read_is_one_clear_line(env: &Env) {
         said.contains(&format!("reading {namespace}/no-such: ")),
         "{said}"
     );
+}
+
+/// A kubeconfig of a service account that may do nothing. Not the operator's user, to whom another test grants a role.
+fn of_nobody(env: &Env, namespace: &str) -> PathBuf {
+    let kube = &env.kube;
+    kube.kubectl_ok(&["create", "serviceaccount", "nobody", "-n", namespace]);
+    let token = kube.kubectl_ok(&["create", "token", "nobody", "-n", namespace]);
+    let admin = std::fs::read_to_string(kube.kubeconfig()).expect("a kubeconfig");
+    let mut config: Value = serde_yaml::from_str(&admin).expect("a kubeconfig");
+    config["users"][0]["user"] = json!({"token": token.trim()});
+    let path = env.root().join(unique("nobody"));
+    std::fs::write(&path, config.to_string()).expect("a kubeconfig");
+    path
 }
 
 /// A kubeconfig of an API server where nobody answers.
