@@ -17,12 +17,13 @@ const PURE: [&str; 5] = ["keys", "layout", "plan", "verify", "placement"];
 /// The other folders.
 const IMPURE: [&str; 4] = ["api", "cli", "controller", "kafka"];
 /// The dependencies that a pure folder may name.
-const PURE_CRATES: [&str; 8] = [
+const PURE_CRATES: [&str; 9] = [
     "crc",
     "data_encoding",
     "proptest",
     "serde",
     "serde_json",
+    "siphasher",
     "thiserror",
     "twox_hash",
     "uuid",

@@ -1,0 +1,145 @@
+//! What is gathered of a topic while its records pass by.
+
+use std::collections::BTreeMap;
+
+use super::key::Key;
+use super::limits::MAX_HISTOGRAM;
+use super::signs::Signs;
+use super::topic::{Era, FingerprintKey, Topic};
+use crate::keys::Placement;
+
+/// How many records were what. Those that were read are the sum of the others, where `misplaced` is a part of `placed`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Records {
+    /// All that the judge was given.
+    pub read: u64,
+    /// Between the marks of a growth, where nobody can tell at which count they were placed.
+    pub left_out: u64,
+    /// On a partition that the topic does not have: it was grown meanwhile.
+    pub outside: u64,
+    /// Without a key.
+    pub unkeyed: u64,
+    /// With a key that the declared scheme spreads, and that therefore may lie anywhere.
+    pub spread: u64,
+    /// With a key whose partition no formula tells: no scheme is declared or a custom one, or it hashes text and this is none.
+    pub unpredicted: u64,
+    /// With a key whose partition the declared scheme tells.
+    pub placed: u64,
+    /// Those of them that lie on another one.
+    pub misplaced: u64,
+}
+
+/// The records of one partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OnPartition {
+    /// How many were seen on it, of those that the declared scheme places.
+    pub seen: u64,
+    /// How many of those the scheme puts there.
+    pub predicted: u64,
+}
+
+/// What is known of a topic so far.
+#[derive(Clone, Debug)]
+pub(super) struct Evidence {
+    pub(super) topic: Topic,
+    pub(super) records: Records,
+    /// The distinct keys with the lowest fingerprints.
+    pub(super) keys: BTreeMap<u128, Key>,
+    /// There are more keys than are remembered.
+    pub(super) more_keys: bool,
+    /// How many records of windowed keys lie where the whole key hashes to, its window included.
+    pub(super) whole_fits: u64,
+    pub(super) per_partition: Vec<OnPartition>,
+    max_keys: usize,
+}
+
+impl Evidence {
+    pub(super) fn new(topic: Topic, max_keys: usize) -> Self {
+        Self {
+            topic,
+            records: Records::default(),
+            keys: BTreeMap::new(),
+            more_keys: false,
+            whole_fits: 0,
+            per_partition: Vec::new(),
+            max_keys: max_keys.max(1),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        secret: FingerprintKey,
+        partition: i32,
+        offset: i64,
+        key: Option<&[u8]>,
+    ) {
+        self.records.read += 1;
+        let Some(era) = self.topic.era(partition, offset) else {
+            self.records.left_out += 1;
+            return;
+        };
+        let count = self.topic.count_in(era);
+        if !(0..count.get()).contains(&partition) {
+            self.records.outside += 1;
+            return;
+        }
+        let Some(whole) = key else {
+            self.records.unkeyed += 1;
+            return;
+        };
+        let bytes = self.topic.hashed(whole);
+        let formula = self.topic.formula();
+        let placement = formula.map_or(Placement::Unknown, |it| it.partition(Some(bytes), count));
+        let mut misplaced = false;
+        match placement {
+            Placement::Spread => {
+                self.records.spread += 1;
+                return;
+            }
+            Placement::Unknown => self.records.unpredicted += 1,
+            Placement::At(predicted) => {
+                misplaced = predicted != partition;
+                self.records.placed += 1;
+                self.records.misplaced += u64::from(misplaced);
+                if era == Era::Now && self.topic.count.get() <= MAX_HISTOGRAM {
+                    self.on(partition).seen += 1;
+                    self.on(predicted).predicted += 1;
+                }
+            }
+        }
+        if bytes.len() < whole.len() {
+            let placed = formula.map(|formula| formula.partition(Some(whole), count));
+            self.whole_fits += u64::from(placed == Some(Placement::At(partition)));
+        }
+        let fingerprint = secret.fingerprint(bytes);
+        if let Some(key) = self.remembered(fingerprint, bytes) {
+            key.add(era, partition, misplaced);
+        }
+    }
+
+    fn on(&mut self, partition: i32) -> &mut OnPartition {
+        let at = usize::try_from(partition).unwrap_or_default();
+        if at >= self.per_partition.len() {
+            self.per_partition.resize(at + 1, OnPartition::default());
+        }
+        &mut self.per_partition[at]
+    }
+
+    /// The place of a key. When there is no room for all, the lowest fingerprints stay: a key that once had to go can't
+    /// return, so each one that stays has all its records, and which those are does not depend on their order. For all
+    /// topics they are also the same keys.
+    fn remembered(&mut self, fingerprint: u128, bytes: &[u8]) -> Option<&mut Key> {
+        let full = self.keys.len() >= self.max_keys;
+        if full && !self.keys.contains_key(&fingerprint) {
+            self.more_keys = true;
+            let highest = self.keys.last_key_value().map(|(highest, _)| *highest);
+            if highest.is_some_and(|highest| fingerprint > highest) {
+                return None;
+            }
+            self.keys.pop_last();
+        }
+        let declared = self.topic.scheme.as_ref().map(|it| it.encoding);
+        let new = || Key::new(bytes, Signs::of(bytes, declared));
+        Some(self.keys.entry(fingerprint).or_insert_with(new))
+    }
+}

@@ -1,0 +1,169 @@
+//! What is remembered of a key: not its bytes, but all that is asked of them later.
+
+use super::limits::MAX_PLACES;
+use super::signs::Signs;
+use super::topic::Era;
+use crate::keys::{Formula, Hash, KeyRule, PartitionCount, Placement, Window};
+
+/// The hashes of all known partitioners.
+const HASHES: [Hash; 6] = [
+    Hash::Murmur2,
+    Hash::KafkajsLegacy,
+    Hash::Crc32,
+    Hash::Fnv1a,
+    Hash::JavaString,
+    Hash::Xxhash32,
+];
+
+/// A distinct key.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    hashes: [u32; HASHES.len()],
+    /// Those of [`HASHES`] that hash text and got none, as bits.
+    without: u8,
+    /// The murmur2 of the bytes without the last 8 and without the last 16.
+    inside: [u32; 2],
+    pub(super) empty: bool,
+    pub(super) signs: Signs,
+    /// Sorted; of more than [`MAX_PLACES`] the lowest.
+    places: Vec<Place>,
+    /// How many records it has.
+    pub(super) records: u64,
+    /// How many of them do not lie where the declared scheme puts them.
+    pub(super) misplaced: u64,
+}
+
+/// A partition on which a key was seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) era: Era,
+    pub(super) partition: i32,
+    pub(super) records: u64,
+}
+
+impl Key {
+    /// Hashes the bytes of a key. No record of it is counted yet.
+    pub(super) fn new(bytes: &[u8], signs: Signs) -> Self {
+        let mut without = 0;
+        let mut hashes = [0; HASHES.len()];
+        for (at, (hash, place)) in HASHES.into_iter().zip(&mut hashes).enumerate() {
+            match hash.of(bytes) {
+                Some(hash) => *place = hash,
+                None => without |= 1 << at,
+            }
+        }
+        let inside = [Window::Time, Window::Session].map(|window| {
+            let end = bytes.len().saturating_sub(window.suffix());
+            Hash::Murmur2.of(&bytes[..end]).unwrap_or_default()
+        });
+        Self {
+            hashes,
+            without,
+            inside,
+            empty: bytes.is_empty(),
+            signs,
+            places: Vec::with_capacity(1),
+            records: 0,
+            misplaced: 0,
+        }
+    }
+
+    /// Counts a record. The highest places are the ones to go, and what is gone never returns, so the order of records
+    /// does not matter.
+    pub(super) fn add(&mut self, era: Era, partition: i32, misplaced: bool) {
+        self.records += 1;
+        self.misplaced += u64::from(misplaced);
+        let order = |place: &Place| (place.era, place.partition).cmp(&(era, partition));
+        match self.places.binary_search_by(order) {
+            Ok(at) => self.places[at].records += 1,
+            Err(at) if at < MAX_PLACES => {
+                self.places.truncate(MAX_PLACES - 1);
+                self.places.insert(
+                    at,
+                    Place {
+                        era,
+                        partition,
+                        records: 1,
+                    },
+                );
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Where a formula puts the key.
+    pub(super) fn place(&self, formula: Formula, count: PartitionCount) -> Placement {
+        let rule = if self.empty {
+            formula.empty
+        } else {
+            KeyRule::Hashed
+        };
+        match rule {
+            KeyRule::Hashed => match self.hash(formula.hash) {
+                Some(hash) => Placement::At(formula.reduction.reduce(hash, count)),
+                None => Placement::Unknown,
+            },
+            KeyRule::First => Placement::At(0),
+            KeyRule::Spread => Placement::Spread,
+            KeyRule::Refused => Placement::Unknown,
+        }
+    }
+
+    /// Where a formula over murmur2 puts the key inside a window.
+    pub(super) fn place_inside(
+        &self,
+        window: Window,
+        formula: Formula,
+        count: PartitionCount,
+    ) -> Placement {
+        let [time, session] = self.inside;
+        let hash = match window {
+            Window::Time => time,
+            Window::Session => session,
+        };
+        Placement::At(formula.reduction.reduce(hash, count))
+    }
+
+    fn hash(&self, hash: Hash) -> Option<u32> {
+        let at = HASHES.iter().position(|known| *known == hash)?;
+        (self.without & (1 << at) == 0).then_some(self.hashes[at])
+    }
+
+    /// The partitions on which it was seen, lowest first.
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Whether it was seen on several partitions at one count.
+    pub(super) fn is_on_several(&self) -> bool {
+        self.places
+            .windows(2)
+            .any(|pair| pair[0].era == pair[1].era)
+            || self.forgotten() > 0
+    }
+
+    /// How many records lie on places that are not remembered.
+    pub(super) fn forgotten(&self) -> u64 {
+        let kept: u64 = self.places.iter().map(|place| place.records).sum();
+        self.records - kept
+    }
+
+    /// At least how many records do not lie on the partition that has most of the key's records at that count. What is
+    /// forgotten counts as if it lay there.
+    pub(super) fn off_main(&self) -> u64 {
+        let most = |era| {
+            let of_era = self.places.iter().filter(move |place| place.era == era);
+            of_era.map(|place| place.records).max().unwrap_or_default()
+        };
+        let main = most(Era::Before) + most(Era::Now) + self.forgotten();
+        self.records.saturating_sub(main)
+    }
+
+    /// The partition with most of its records at the count of now; `None` without one, or if not all are remembered.
+    pub(super) fn main_now(&self) -> Option<i32> {
+        let now = self.places.iter().filter(|place| place.era == Era::Now);
+        // Of equal ones the lowest partition.
+        let main = now.max_by_key(|place| (place.records, std::cmp::Reverse(place.partition)))?;
+        (self.forgotten() == 0).then_some(main.partition)
+    }
+}
