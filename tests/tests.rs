@@ -31,6 +31,7 @@ mod outages;
 mod plugin;
 mod quiescence;
 mod redis;
+mod sample;
 mod scene;
 mod schemes;
 // What the servers count, for the modules that compare counts; not each uses all of it.
@@ -306,6 +307,26 @@ trials! {
         an_unreachable_cluster_is_written_once,
         a_new_group_costs_three_writes_to_the_api_server_and_one_to_kafka,
         the_role_of_the_example_suffices_and_grants_nothing_else,
+    ];
+    sample: [
+        the_newest_records_of_each_partition_are_given,
+        missing_empty_and_other_keys_and_tombstones_are_told_apart,
+        records_of_every_codec_are_read,
+        only_committed_records_are_given_and_none_is_waited_for,
+        gaps_of_compaction_are_not_waited_for,
+        records_since_a_time_are_given,
+        a_spent_budget_is_resumed_without_a_record_lost_or_twice,
+        what_arrives_during_the_reading_is_not_waited_for,
+        a_sink_can_end_the_reading,
+        no_group_comes_of_it_and_nothing_is_committed,
+        a_topic_that_is_missing_or_deleted_meanwhile_stops_no_other,
+        a_topic_that_is_replaced_meanwhile_is_not_taken_for_the_old_one,
+        a_broker_that_falls_silent_or_dies_meanwhile_is_named,
+        nobody_at_the_address_is_an_error_of_the_whole,
+        a_missing_permission_is_named,
+        a_record_that_is_too_large_holds_up_its_partition_only,
+        a_dropped_reading_lets_go_of_its_thread_and_sockets,
+        a_reading_gives_its_sink_back,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,

@@ -26,6 +26,8 @@ const CLIENT_ID: &str = "copartition-operator";
 /// A request is not sent with less time than this: it would hardly be answered, and `ListOffsets` must not time
 /// out while it is being sent, for the reason given in `offsets`.
 const LEAST: Duration = Duration::from_millis(100);
+/// So many events of a probe are looked at; each attempt to connect makes a line of the log and an error.
+const PROBE_EVENTS: usize = 100;
 /// How long the library remembers topics that were described: longer than it takes to ask for their offsets
 /// next (`offsets` says why that matters), and not for long once nobody names them.
 const CACHE_AGE: Duration = Duration::from_secs(60);
@@ -187,13 +189,20 @@ impl Connection {
 
 /// Whether any broker answers ([`ffi::probe`] says why that is asked). On a handle of its own: the library asks for a topic
 /// that was named once again every second, for as long as the handle lives.
-fn probe(config: &ClientConfig, context: Context, timeout: Duration) -> Result<(), Failure> {
+pub(super) fn probe(
+    config: &ClientConfig,
+    context: Context,
+    timeout: Duration,
+) -> Result<(), Failure> {
     let probe: BaseConsumer<Context> = config
         .create_with_context(context)
         .map_err(|error| Failure::invalid(error.to_string()))?;
     let answer = ffi::probe(Handle::of(&probe), timeout);
-    // Why nobody answers is told through its queue.
-    while probe.poll(Duration::ZERO).is_some() {}
+    // Why nobody answers is told through its queue. A poll that meets a line of the log looks like one of an empty
+    // queue, so the end can't be seen.
+    for _ in 0..PROBE_EVENTS {
+        let _ = probe.poll(Duration::ZERO);
+    }
     answer
 }
 
@@ -224,7 +233,8 @@ fn unless_silent<T>(
     answer
 }
 
-fn unusable(message: &str) -> Error {
+/// A handle that cannot be made.
+pub(super) fn unusable(message: &str) -> Error {
     Error::Rejected {
         code: "_INVALID_ARG".to_owned(),
         message: message.to_owned(),
@@ -241,7 +251,8 @@ fn poll(consumer: &Arc<BaseConsumer<Context>>) {
     }
 }
 
-fn config(settings: &ConnectionSettings) -> ClientConfig {
+/// What every handle of a cluster has in common.
+pub(super) fn config(settings: &ConnectionSettings) -> ClientConfig {
     let milliseconds = |duration: Duration| duration.as_millis().to_string();
     let mut config = ClientConfig::new();
     config

@@ -23,6 +23,8 @@
 //! chunks keep requests below what `KRaft` takes, and what is refused as a whole is halved until the bad
 //! topic stands alone. Nothing here deletes anything.
 //!
+//! **Sampling** ([`sample()`]) reads records themselves, on a handle and a thread of its own, and joins no group.
+//!
 //! **Waiting** never blocks the runtime. librdkafka's calls block, so each runs on Tokio's blocking pool with
 //! a timeout, a few at a time per cluster; one thread per cluster serves the library's own events, from
 //! which it is learned why nobody answers. All `unsafe` code is in `ffi`.
@@ -46,6 +48,7 @@ mod offsets;
 mod poll;
 mod read;
 mod registry;
+mod sample;
 mod settings;
 mod snapshot;
 mod writes;
@@ -59,5 +62,9 @@ pub use interests::Interest;
 pub use metrics::Metrics;
 pub use model::{ConfigChange, Growth, NewTopic, TopicDescription};
 pub use registry::Clusters;
+pub use sample::{
+    Cancel, Extent, Incomplete, PartitionSample, Positions, Progress, Sample, SampleRequest,
+    SampledRecord, Sink, TopicPositions, TopicSample, sample, sample_blocking,
+};
 pub use settings::ConnectionSettings;
 pub use writes::Outcomes;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::chunk;
 use super::client::{Client, PerTopic};
 use super::error::TopicError;
-use super::ffi::{self, EndOffset, Failure, Limits, code};
+use super::ffi::{self, Failure, Limits, PartitionOffset, Which, code};
 use super::metrics::Api;
 use super::model::TopicDescription;
 
@@ -102,7 +102,7 @@ async fn ask(
         .iter()
         .flat_map(|(topic, count)| (0..*count).map(move |partition| (topic.clone(), partition)))
         .collect();
-    let mut found: Vec<EndOffset> = Vec::new();
+    let mut found: Vec<PartitionOffset> = Vec::new();
     for chunk in chunk::by_weight(partitions, chunk::OFFSET_LIMIT, |_| 1) {
         // To each partition's leader: which broker that is, the library finds out.
         let timeout = deadline.saturating_duration_since(Instant::now());
@@ -111,8 +111,11 @@ async fn ask(
             broker: None,
         };
         let asked = chunk.clone();
-        let request = move |handle: ffi::Handle<'_>, limits| match ffi::list_latest_offsets(
-            handle, limits, &asked,
+        let request = move |handle: ffi::Handle<'_>, limits| match ffi::list_offsets(
+            handle,
+            limits,
+            &asked,
+            Which::Latest,
         ) {
             Err(failure) if code::is_undelivered(failure.code) => Err(failure),
             answer => Ok(answer),
@@ -138,7 +141,7 @@ async fn ask(
 /// Gathers partitions into topics: an error, or a partition without an answer, is the topic's.
 fn by_topic(
     topics: &BTreeMap<String, i32>,
-    found: Vec<EndOffset>,
+    found: Vec<PartitionOffset>,
 ) -> BTreeMap<String, Result<Vec<i64>, Failure>> {
     let mut ends: BTreeMap<String, BTreeMap<i32, i64>> = BTreeMap::new();
     let mut failures: BTreeMap<String, Failure> = BTreeMap::new();

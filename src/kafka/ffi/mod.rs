@@ -8,6 +8,8 @@
 #![allow(unsafe_code)]
 
 mod cluster;
+mod consume;
+mod offsets;
 #[cfg(test)]
 mod partitioners;
 mod read;
@@ -23,7 +25,9 @@ use rdkafka_sys as sys;
 use sys::rd_kafka_admin_op_t as Op;
 
 pub(super) use cluster::{describe_cluster, probe};
-pub(super) use read::{EndOffset, describe_configs, describe_topics, list_latest_offsets};
+pub(super) use consume::{Consumed, ConsumerQueue};
+pub(super) use offsets::{PartitionOffset, Which, list_offsets};
+pub(super) use read::{describe_configs, describe_topics};
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 
 /// One name's part of an answer.
@@ -69,6 +73,20 @@ pub(super) mod code {
     pub(in super::super) const UNKNOWN_SERVER_ERROR: i32 = E::RD_KAFKA_RESP_ERR_UNKNOWN as i32;
     pub(in super::super) const POLICY_VIOLATION: i32 = E::RD_KAFKA_RESP_ERR_POLICY_VIOLATION as i32;
     pub(in super::super) const INVALID_REQUEST: i32 = E::RD_KAFKA_RESP_ERR_INVALID_REQUEST as i32;
+    pub(in super::super) const PARTITION_EOF: i32 = E::RD_KAFKA_RESP_ERR__PARTITION_EOF as i32;
+    pub(in super::super) const AUTO_OFFSET_RESET: i32 =
+        E::RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET as i32;
+
+    /// Whether a topic or partition that was there is not any more.
+    pub(in super::super) fn is_gone(code: i32) -> bool {
+        const CODES: [E; 4] = [
+            E::RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+            E::RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_ID,
+            E::RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
+            E::RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
+        ];
+        CODES.iter().any(|known| *known as i32 == code)
+    }
 
     /// Whether no broker answered: not delivered, or delivered and the answer lost.
     pub(in super::super) fn is_undelivered(code: i32) -> bool {

@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 
 use super::super::model::TopicDescription;
 use super::{
-    Event, Failure, Handle, Limits, Op, Options, PerName, ask, c_string, items, plain, sys, text,
+    Failure, Handle, Limits, Op, Options, PerName, ask, c_string, items, plain, sys, text,
 };
 
 /// A topic's config resources of one request, freed when dropped.
@@ -146,75 +146,6 @@ fn topic_id(most: i64, least: i64) -> String {
             char::from(ALPHABET[(value & 63) as usize])
         })
         .collect()
-}
-
-/// One partition's end offset.
-pub(in super::super) type EndOffset = (String, i32, Result<i64, Failure>);
-
-/// The end offsets (high watermarks) of partitions, which must be distinct.
-pub(in super::super) fn list_latest_offsets(
-    handle: Handle<'_>,
-    limits: Limits,
-    partitions: &[(String, i32)],
-) -> Result<Vec<EndOffset>, Failure> {
-    struct List(*mut sys::rd_kafka_topic_partition_list_t);
-    impl Drop for List {
-        fn drop(&mut self) {
-            // SAFETY: created by rd_kafka_topic_partition_list_new, destroyed once.
-            unsafe { sys::rd_kafka_topic_partition_list_destroy(self.0) }
-        }
-    }
-    let size =
-        i32::try_from(partitions.len()).map_err(|_| Failure::invalid("too many partitions"))?;
-    // SAFETY: any size is fine.
-    let list = List(unsafe { sys::rd_kafka_topic_partition_list_new(size) });
-    for (topic, partition) in partitions {
-        let topic = c_string(topic)?;
-        // SAFETY: a live list and a valid string, which is copied; the element that comes back lives in the
-        // list, and its offset field carries the question ("latest").
-        unsafe {
-            let element =
-                sys::rd_kafka_topic_partition_list_add(list.0, topic.as_ptr(), *partition);
-            (*element).offset = sys::rd_kafka_OffsetSpec_t::RD_KAFKA_OFFSET_SPEC_LATEST as i64;
-        }
-    }
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_LISTOFFSETS, limits)?;
-    let event = ask(handle, &options, limits, |client, options, queue| {
-        // SAFETY: all four are live; the list is copied.
-        unsafe { sys::rd_kafka_ListOffsets(client, list.0, options, queue) }
-    })?;
-    offsets(&event)
-}
-
-fn offsets(event: &Event) -> Result<Vec<EndOffset>, Failure> {
-    // SAFETY: a live event of this type (a null result is checked). The array and what it points to live in
-    // it and are copied. The error field is read as an integer, since its enum type may lack the value.
-    unsafe {
-        let result = sys::rd_kafka_event_ListOffsets_result(event.0.as_ptr());
-        if result.is_null() {
-            return Err(Failure::bad_answer("not an answer to ListOffsets"));
-        }
-        let mut count = 0;
-        let infos = sys::rd_kafka_ListOffsets_result_infos(result, &raw mut count);
-        let mut offsets = Vec::with_capacity(count);
-        for info in items(infos, count).iter().filter(|info| !info.is_null()) {
-            let element = sys::rd_kafka_ListOffsetsResultInfo_topic_partition(*info);
-            let Some(topic) = text((*element).topic) else {
-                continue;
-            };
-            let code = (&raw const (*element).err).cast::<i32>().read();
-            let offset = (*element).offset;
-            let end = match Failure::from_code(code, None) {
-                Some(failure) => Err(failure),
-                // When one leader does not answer, librdkafka leaves its partitions without an error and
-                // with its "invalid" offset of -1001.
-                None if offset < 0 => Err(Failure::new(super::code::TIMED_OUT, None)),
-                None => Ok(offset),
-            };
-            offsets.push((topic, (*element).partition, end));
-        }
-        Ok(offsets)
-    }
 }
 
 /// The effective configs of topics, without values that the broker hides.
