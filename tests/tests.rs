@@ -38,6 +38,7 @@ mod schemes;
 #[allow(dead_code)]
 mod seen;
 mod validation;
+mod verify;
 mod xorshift;
 
 use std::process::ExitCode;
@@ -327,6 +328,13 @@ trials! {
         a_record_that_is_too_large_holds_up_its_partition_only,
         a_dropped_reading_lets_go_of_its_thread_and_sockets,
         a_reading_gives_its_sink_back,
+    ];
+    verify: [
+        topics_written_alike_are_proven,
+        another_partitioner_is_named_with_its_clients,
+        records_without_keys_and_without_order_are_told_apart,
+        what_cannot_be_read_proves_nothing,
+        the_newest_records_are_enough_and_all_can_be_had,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,

@@ -222,7 +222,15 @@ mod tests {
             (&["lay"][..], &["layout", ":4"][..]),
             (
                 &[""],
-                &["layout", "plan", "schemes", "explain", "completion", ":4"],
+                &[
+                    "layout",
+                    "plan",
+                    "schemes",
+                    "explain",
+                    "verify",
+                    "completion",
+                    ":4",
+                ],
             ),
             (&["layout", "--keys"], &["--keys-file", ":4"]),
             (&["layout", "--keys-file", ""], &[":0"]),

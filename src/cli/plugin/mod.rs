@@ -1,5 +1,5 @@
-//! `kubectl copartition`: where keys lie, what a growth moves, and why a key is where it is. It needs no cluster but for
-//! groups that are named without a file.
+//! `kubectl copartition`: where keys lie, what a growth moves, why a key is where it is, and whether records lie where
+//! they should. It needs no Kubernetes cluster but for groups that are named without a file, and no Kafka but to verify.
 
 mod columns;
 mod completion;
@@ -15,6 +15,7 @@ mod source;
 mod spool;
 mod subject;
 mod terminal;
+mod verify;
 
 #[cfg(test)]
 mod testing;
@@ -31,7 +32,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  fine
   1  wrong usage, bad input, or something could not be read; then nothing is on standard output
-  2  the topics of a group place some key differently";
+  2  the topics of a group place some key differently, or records do not lie where they should";
 
 /// Where Kafka keys lie, what a growth moves, and why a key is where it is.
 #[derive(Debug, Parser)]
@@ -56,6 +57,8 @@ enum Command {
     Schemes(schemes::Schemes),
     /// Show why a key is on its partition: bytes, hash and partition under every scheme
     Explain(explain::Explain),
+    /// Show whether the records of topics lie where the declared scheme puts them
+    Verify(verify::Verify),
     /// Print a script that completes commands and options
     Completion(completion::Completion),
     /// What kubectl asks for through the script of `completion kubectl`
@@ -89,6 +92,7 @@ fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
     match command {
         Command::Layout(arguments) => layout::run(arguments, io),
         Command::Plan(arguments) => plan::run(arguments, io),
+        Command::Verify(arguments) => verify::run(arguments, io),
         Command::Schemes(arguments) => schemes::run(arguments, io),
         Command::Explain(arguments) => explain::run(arguments, io),
         Command::Completion(arguments) => completion::run(arguments, io),
