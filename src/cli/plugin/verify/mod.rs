@@ -296,3 +296,6 @@ fn secret() -> FingerprintKey {
     secret[8..].copy_from_slice(&word());
     FingerprintKey(secret)
 }
+
+#[cfg(test)]
+mod tests;
