@@ -138,14 +138,7 @@ impl Subject {
         resource: &CoPartitionedTopicGroup,
         given: Option<PartitionCount>,
     ) -> Result<Self, String> {
-        let metadata = &resource.metadata;
-        let name = format!(
-            "{}/{}",
-            metadata.namespace.as_deref().unwrap_or("default"),
-            metadata.name.as_deref().unwrap_or_default()
-        );
-        let group = controller::declared(&resource.spec)
-            .map_err(|problems| format!("{name}: {}", problems.join("; ")))?;
+        let (name, group) = declared(resource)?;
         let mut subject = Self {
             group: None,
             layouts: Vec::new(),
@@ -257,6 +250,23 @@ impl Subject {
     /// Namespace and name.
     pub(super) fn name(&self) -> Option<&str> {
         self.group.as_ref().map(|(name, _)| name.as_str())
+    }
+}
+
+/// Namespace and name of a group, and what it declares.
+///
+/// # Errors
+/// One line for the user.
+pub(super) fn declared(resource: &CoPartitionedTopicGroup) -> Result<(String, Group), String> {
+    let metadata = &resource.metadata;
+    let name = format!(
+        "{}/{}",
+        metadata.namespace.as_deref().unwrap_or("default"),
+        metadata.name.as_deref().unwrap_or_default()
+    );
+    match controller::declared(&resource.spec) {
+        Ok(group) => Ok((name, group)),
+        Err(problems) => Err(format!("{name}: {}", problems.join("; "))),
     }
 }
 

@@ -14,9 +14,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::document::{Output, document};
 use super::source::{Bare, Where};
+use super::subject::declared;
 use super::terminal::{Io, print};
 use crate::api::CoPartitionedTopicGroup;
-use crate::controller;
 use crate::kafka::{
     Cancel, ConnectionSettings, Extent, Incomplete, Progress, Sample, SampleRequest, SampledRecord,
     sample_blocking,
@@ -187,14 +187,7 @@ impl Verify {
 }
 
 fn of_group(resource: &CoPartitionedTopicGroup) -> Result<Subject, String> {
-    let metadata = &resource.metadata;
-    let name = format!(
-        "{}/{}",
-        metadata.namespace.as_deref().unwrap_or("default"),
-        metadata.name.as_deref().unwrap_or_default()
-    );
-    let group = controller::declared(&resource.spec)
-        .map_err(|problems| format!("{name}: {}", problems.join("; ")))?;
+    let (name, group) = declared(resource)?;
     let inline = resource.spec.kafka.inline.as_ref();
     let Some(inline) = inline.filter(|it| it.tls.is_none() && it.sasl.is_none()) else {
         return Err(format!(
