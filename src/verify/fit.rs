@@ -207,6 +207,12 @@ impl Evidence {
         let mut best: Option<(PartitionCount, f64)> = None;
         for lower in (1..count.min(MAX_LOWER)).filter_map(PartitionCount::new) {
             let way = Way::Count(formula, lower);
+            // Some keys are enough to rule out nearly all counts.
+            let some = &keys[..keys.len().min(RULE_OUT)];
+            let half = number(u64::try_from(some.len()).unwrap_or(u64::MAX)) / 2.0;
+            if self.fit_of(way, among, some.iter().copied(), half).missed > half {
+                continue;
+            }
             let fit = self.fit_of(way, among, keys.iter().copied(), tolerated * all);
             let explains = match among {
                 Among::All => fit.holds(),
@@ -223,5 +229,8 @@ impl Evidence {
     }
 }
 
-/// The lower counts that are tried: each takes some keys to be ruled out.
+/// The lower counts that are tried.
 const MAX_LOWER: i32 = 10_000;
+
+/// How many keys each of them is tried on first.
+const RULE_OUT: usize = 64;

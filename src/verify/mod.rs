@@ -25,7 +25,7 @@ pub use group::{GroupReport, Outcome, Reason};
 pub use limits::{
     AT_LEAST, LOG10_CHANCE, MAX_KEYS, MIN_KEYS, MIN_RECORDS, MIXTURE, QUOTED, TOLERATED,
 };
-pub use signs::SeenEncoding;
+pub use signs::{Foreign, SeenEncoding};
 pub use topic::{FingerprintKey, Growth, Marks, Record, Topic};
 pub use verdict::{Explanation, Keys, MixedWith, TopicReport, Verdict};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::limits::{MIN_KEYS, share};
-use super::signs::SeenEncoding;
+use super::signs::{Foreign, SeenEncoding};
 use super::verdict::{Explanation, MixedWith, TopicReport, Verdict};
 use crate::keys::clients;
 use crate::keys::{Partitioner, Window};
@@ -56,7 +56,12 @@ const SHOWN: usize = 3;
 
 /// The chance as a power of ten, for people.
 fn chance(log10: f64) -> String {
-    format!("by chance once in 10^{:.0}", -log10.ceil())
+    let zeros = -log10.ceil();
+    if zeros < 1.0 {
+        "as under any scheme".to_owned()
+    } else {
+        format!("by chance once in 10^{zeros:.0}")
+    }
 }
 
 impl fmt::Display for TopicReport {
@@ -100,8 +105,8 @@ impl fmt::Display for TopicReport {
             }
             Verdict::NonDeterministic => write!(
                 f,
-                "{} of {} keys with several records lie on several partitions, and no known scheme explains it: the producer spreads \
-                 records in turn, at random or by load, or writes to explicit partitions. Let it place them by their keys",
+                "{} of {} keys with several records lie on several partitions: a producer spreads records in turn, at random or by \
+                 load, or sets partitions itself, or several place one key differently. Let all place records by their keys, with one partitioner",
                 keys.on_several, keys.repeated
             ),
             Verdict::Unkeyed => write!(
@@ -150,11 +155,16 @@ impl TopicReport {
         scheme.map_or_else(|| "no scheme".to_owned(), ToString::to_string)
     }
 
-    fn encoding(&self, f: &mut fmt::Formatter<'_>, seen: &SeenEncoding) -> fmt::Result {
+    fn encoding(&self, f: &mut fmt::Formatter<'_>, foreign: &Foreign) -> fmt::Result {
         let declared = self.scheme.as_ref().map(|scheme| scheme.encoding);
         let declared = declared.map_or_else(String::new, |it| it.to_string());
-        write!(f, "{declared} is declared, but the keys are {seen}. ")?;
-        match seen {
+        let Foreign { encoding, keys } = foreign;
+        write!(
+            f,
+            "{declared} is declared, but {keys} of {} distinct keys are {encoding}. ",
+            self.keys.distinct
+        )?;
+        match encoding {
             SeenEncoding::SchemaIds { ids } if ids.len() > 1 => f.write_str(
                 "One key has as many partitions as it has ids: let all producers use one key schema, or let the serializer put the id into a header",
             ),
@@ -197,21 +207,27 @@ fn explained(f: &mut fmt::Formatter<'_>, explanation: &Explanation) -> fmt::Resu
         ),
         Explanation::FewerPartitions { count } => write!(
             f,
-            "the same scheme at {count} partitions fits them all. The producer takes that for the count: restart it, or let it ask the \
-             cluster"
+            "the same scheme at {count} partitions fits them all. Either they are older than a growth that is not known here, or the \
+             producer takes that for the count: restart it, or let it ask the cluster"
         ),
         Explanation::Mixture {
             with,
             declared,
             other,
         } => {
-            let with = match with {
-                MixedWith::Partitioners(partitioners) => listed(partitioners),
-                MixedWith::Count(count) => format!("the same scheme at {count} partitions"),
+            let (with, advice) = match with {
+                MixedWith::Partitioners(partitioners) => (
+                    listed(partitioners),
+                    "Two producers disagree: let them use one partitioner",
+                ),
+                MixedWith::Count(count) => (
+                    format!("the same scheme at {count} partitions"),
+                    "Either those are older than a growth that is not known here, or a producer takes that for the count: restart it",
+                ),
             };
             write!(
                 f,
-                "{} fit the declared scheme, and another {} fit {with}. Two producers disagree: let them use one partitioner",
+                "{} fit the declared scheme, and another {} fit {with}. {advice}",
                 percent(*declared),
                 percent(*other)
             )

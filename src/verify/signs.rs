@@ -133,7 +133,16 @@ fn is_avro_string(bytes: &[u8]) -> bool {
     varint(bytes).is_some_and(of_length)
 }
 
-/// An encoding that the bytes of a topic's keys show and that is not the declared one.
+/// Keys that are not of the declared encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// The encoding that their bytes show.
+    pub encoding: SeenEncoding,
+    /// How many distinct keys they are.
+    pub keys: u64,
+}
+
+/// An encoding that the bytes of keys show and that is not the declared one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeenEncoding {
     /// A registry's schema ids stand before the keys, and none is declared, or other ones are.
@@ -177,11 +186,12 @@ impl fmt::Display for SeenEncoding {
     }
 }
 
-/// The encoding that the keys of a topic show, if it is not the declared one.
+/// The keys of a topic that are not of the declared encoding, if they are more than strays.
 pub(super) fn seen<'a>(
     keys: &(impl Iterator<Item = &'a Signs> + Clone),
     declared: Encoding,
-) -> Option<SeenEncoding> {
+) -> Option<Foreign> {
+    let found = |encoding, keys| Foreign { encoding, keys };
     let count = |of: &dyn Fn(&Signs) -> bool| {
         let found = keys.clone().filter(|signs| of(signs)).count();
         u64::try_from(found).unwrap_or(u64::MAX)
@@ -194,7 +204,7 @@ pub(super) fn seen<'a>(
         };
         let ids = ids(keys.clone().filter(|signs| signs.alien));
         let framed = most(&|signs| signs.id.is_some()) && ids.len() <= MAX_IDS;
-        return Some(if framed {
+        let encoding = if framed {
             SeenEncoding::SchemaIds { ids: named(&ids) }
         } else if most(&|signs| signs.has(INT32)) {
             SeenEncoding::Int32
@@ -208,7 +218,8 @@ pub(super) fn seen<'a>(
             SeenEncoding::Text
         } else {
             SeenEncoding::Unknown
-        });
+        };
+        return Some(found(encoding, aliens));
     }
     if let Framing::Prefix(id) = declared.framing {
         let ids = ids(keys.clone());
@@ -216,12 +227,13 @@ pub(super) fn seen<'a>(
         let wanted = id.or(common.map(|(id, _)| *id))?;
         let framed: u64 = ids.values().sum();
         let others = framed - ids.get(&wanted).copied().unwrap_or_default();
-        return too_many(others, all).then(|| SeenEncoding::SchemaIds { ids: named(&ids) });
+        return too_many(others, all)
+            .then(|| found(SeenEncoding::SchemaIds { ids: named(&ids) }, framed));
     }
     let quoted = count(&|signs| signs.has(IN_QUOTES));
     let quotes =
         declared.plain == Plain::Utf8 && quoted >= AT_LEAST && share(quoted, all) >= QUOTED;
-    quotes.then_some(SeenEncoding::JsonString)
+    quotes.then(|| found(SeenEncoding::JsonString, quoted))
 }
 
 /// How many distinct keys carry each schema id.

@@ -3,7 +3,7 @@
 use super::evidence::{Evidence, OnPartition, Records};
 use super::fit::{Among, Fit, Way};
 use super::limits::{AT_LEAST, LOG10_CHANCE, MIN_KEYS, MIN_RECORDS, TOLERATED, share, too_many};
-use super::signs::{self, SeenEncoding};
+use super::signs::{self, Foreign, SeenEncoding};
 use crate::keys::{KeyScheme, PartitionCount, Partitioner};
 
 /// What the records of a topic say about its keys.
@@ -16,12 +16,13 @@ pub enum Verdict {
     },
     /// They do not, or their keys are not of the declared encoding. At least one of the two is there.
     SchemeMismatch {
-        /// The encoding that the bytes show, if it is not the declared one.
-        encoding: Option<SeenEncoding>,
+        /// The keys whose bytes show another encoding than the declared one, if there are such.
+        encoding: Option<Foreign>,
         /// What explains where the records lie, if the declared partitioner does not.
         partitioner: Option<Explanation>,
     },
-    /// Keys lie on several partitions at one count, and no two known schemes explain it.
+    /// Keys lie on several partitions at one count, and no mixture of the declared scheme with a known one explains it.
+    /// Where no formula is declared no mixture is looked for.
     NonDeterministic,
     /// Records have no key.
     Unkeyed,
@@ -265,10 +266,10 @@ impl Evidence {
     }
 
     /// What explains misplaced records; `None` if the encoding alone does.
-    fn explanation(&self, keys: &Keys, encoding: Option<&SeenEncoding>) -> Option<Explanation> {
+    fn explanation(&self, keys: &Keys, encoding: Option<&Foreign>) -> Option<Explanation> {
         let scheme = self.topic.scheme.as_ref()?;
         let formula = self.topic.formula()?;
-        if let Some(SeenEncoding::Windowed(window)) = encoding
+        if let Some(SeenEncoding::Windowed(window)) = encoding.map(|foreign| &foreign.encoding)
             && scheme.partitioner == Partitioner::Murmur2
             && self.fit(Way::Inside(formula, *window), Among::All).holds()
         {

@@ -6,14 +6,42 @@ use crate::keys::Window;
 
 use Partitioner::{Crc32, Murmur2};
 
+/// What the keys are taken for, all of them.
 fn encoding(report: &TopicReport) -> (&SeenEncoding, Option<&Explanation>) {
     match &report.verdict {
         Verdict::SchemeMismatch {
-            encoding: Some(encoding),
+            encoding: Some(Foreign { encoding, keys }),
             partitioner,
-        } => (encoding, partitioner.as_ref()),
+        } if *keys == report.keys.distinct => (encoding, partitioner.as_ref()),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn some_keys_of_another_encoding_are_counted() {
+    let mut log = written(&keys(95, "utf8"), &Murmur2, 6);
+    log.0
+        .extend(written(&keys(5, "confluent:7:avro_string"), &Murmur2, 6).0);
+    let report = log.report(topic("utf8/murmur2", 6));
+    let foreign = Foreign {
+        encoding: SeenEncoding::SchemaIds { ids: vec![7] },
+        keys: 5,
+    };
+    let mismatch = Verdict::SchemeMismatch {
+        encoding: Some(foreign),
+        partitioner: None,
+    };
+    assert_eq!(report.verdict, mismatch);
+    let said = report.to_string();
+    assert!(
+        said.starts_with(
+            "utf8 is declared, but 5 of 100 distinct keys are keys behind the schema id 7. "
+        ),
+        "{said}"
+    );
+    // A single one is a stray.
+    log.0.truncate(96);
+    assert!(fits(&log.report(topic("utf8/murmur2", 6))));
 }
 
 #[test]

@@ -82,3 +82,37 @@ fn no_text_names_a_key() {
         }
     }
 }
+
+#[test]
+fn how_sure_it_is() {
+    let said = |n| {
+        let log = written(&keys(50, "utf8"), &Murmur2, n);
+        log.report(topic("utf8/murmur2", n)).to_string()
+    };
+    // 6^-50 is 10^-38.9, rounded to the side of doubt.
+    assert_eq!(
+        said(6),
+        "100.0 % of 50 records with 50 distinct keys lie where utf8/murmur2 puts them, by chance once in 10^38"
+    );
+    assert!(said(1).ends_with(", as under any scheme"), "{}", said(1));
+}
+
+#[test]
+fn a_lower_count_may_be_older_than_a_growth() {
+    let mut log = written(&keys(200, "utf8"), &Murmur2, 6);
+    let report = log.report(topic("utf8/murmur2", 8));
+    let said = report.to_string();
+    assert!(
+        said.contains(
+            "the same scheme at 6 partitions fits them all. Either they are older than a growth"
+        ),
+        "{said}"
+    );
+    log.0
+        .extend(written(&keys(400, "utf8")[200..], &Murmur2, 8).0);
+    let said = log.report(topic("utf8/murmur2", 8)).to_string();
+    assert!(
+        said.contains("fit the same scheme at 6 partitions. Either those are older than a growth"),
+        "{said}"
+    );
+}
