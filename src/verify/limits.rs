@@ -1,8 +1,8 @@
 //! The thresholds of the judge. A key's partition is a calculation and no matter of chance, so one record in the wrong
 //! place is wrong for certain; the thresholds say when it is more than a stray, which somebody sent by hand.
 
-/// How many distinct keys of one topic are remembered, unless the caller sets another bound. A key takes about 150
-/// bytes, so 100,000 take 15 MB.
+/// How many distinct keys of one topic are remembered, unless the caller sets another bound. A key takes about 200
+/// bytes, so 100,000 take 20 MB.
 pub const MAX_KEYS: usize = 100_000;
 
 /// How many partitions of one key are remembered at one count and another together. A key that hashes lies on one, of two

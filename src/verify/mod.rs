@@ -44,7 +44,7 @@ impl Judge {
         Self::with_max_keys(topics, secret, MAX_KEYS)
     }
 
-    /// As [`Judge::new`], with another bound, 1 or more: about 150 bytes a key, and up to 400 for one that lies on many
+    /// As [`Judge::new`], with another bound, 1 or more: about 200 bytes a key, and up to 450 for one that lies on many
     /// partitions.
     pub fn with_max_keys(topics: Vec<Topic>, secret: FingerprintKey, max_keys: usize) -> Self {
         let topics = topics.into_iter();

@@ -149,3 +149,31 @@ fn topics_that_share_keys_are_compared_whatever_they_declare() {
     );
     assert_eq!(report.reason(), Reason::KeysFit);
 }
+
+#[test]
+fn a_key_on_many_partitions_takes_no_more_memory() {
+    let mut judge = Judge::new(vec![topic("-", 100)], SECRET);
+    let add = |judge: &mut Judge, partition| {
+        judge.add(Record {
+            topic: 0,
+            partition,
+            offset: 0,
+            key: Some(b"hot"),
+        });
+    };
+    // Most lie where they should, high up, and strays everywhere: the highest places are the ones that are forgotten.
+    (0..10_000).for_each(|_| add(&mut judge, 99));
+    (0..99).for_each(|partition| add(&mut judge, partition));
+    let key = judge.topics[0].keys.values().next().unwrap();
+    assert_eq!(key.places().len(), limits::MAX_PLACES);
+    assert_eq!((key.records, key.off_main()), (10_099, 15));
+    let fits = vec![];
+    let verdict = Verdict::SchemeNotDeclared { fits };
+    assert_eq!(judge.report().topics[0].verdict, verdict);
+    // On all partitions in turn it is seen nevertheless.
+    for _ in 0..1000 {
+        (0..100).for_each(|partition| add(&mut judge, partition));
+    }
+    assert_eq!(judge.report().topics[0].verdict, Verdict::NonDeterministic);
+    assert!(size_of::<key::Key>() <= 96);
+}
