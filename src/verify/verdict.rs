@@ -198,7 +198,7 @@ impl Evidence {
         let encoding = declared.and_then(|scheme| signs::seen(&signs, scheme.encoding));
         let undetermined = self.is_undetermined(keys);
         let partitioner = self
-            .is_misplaced(keys, undetermined)
+            .is_misplaced(keys)
             .then(|| self.explanation(keys, encoding.as_ref()))
             .flatten();
         let unexplained = matches!(
@@ -249,14 +249,13 @@ impl Evidence {
     }
 
     /// Whether records do not lie where the declared scheme puts them, by more than strays.
-    fn is_misplaced(&self, keys: &Keys, undetermined: bool) -> bool {
+    fn is_misplaced(&self, keys: &Keys) -> bool {
         let Records {
             placed, misplaced, ..
         } = self.records;
         let by_records = too_many(misplaced, placed);
         if keys.distinct < MIN_KEYS {
-            let surely = keys.misplaced >= AT_LEAST || misplaced >= MIN_RECORDS;
-            return by_records && surely && (undetermined || share(misplaced, placed) > 0.5);
+            return by_records && (keys.misplaced >= AT_LEAST || misplaced >= MIN_RECORDS);
         }
         // One hot key must not hide that all others are wrong, so every key counts alike too.
         let each = self.keys.values();
