@@ -1,6 +1,7 @@
 //! Records of real topics, read without a group: what is given, what is told of what is missing.
 
 mod records;
+mod thread;
 mod trouble;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use crate::env::KafkaCluster;
 
 pub(crate) use records::*;
+pub(crate) use thread::*;
 pub(crate) use trouble::*;
 
 const DEADLINE: Duration = Duration::from_secs(60);

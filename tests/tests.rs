@@ -326,6 +326,8 @@ trials! {
         nobody_at_the_address_is_an_error_of_the_whole,
         a_missing_permission_is_named,
         a_record_that_is_too_large_holds_up_its_partition_only,
+        records_that_retention_takes_meanwhile_are_skipped,
+        a_partition_without_a_leader_stops_no_other_topic,
         a_dropped_reading_lets_go_of_its_thread_and_sockets,
         a_reading_gives_its_sink_back,
     ];

@@ -187,13 +187,13 @@ impl Connection {
     }
 }
 
-/// Whether any broker answers ([`ffi::probe`] says why that is asked). On a handle of its own: the library asks for a topic
+/// Whether any broker answers, and which there are ([`ffi::probe`] says why that is asked). On a handle of its own: the library asks for a topic
 /// that was named once again every second, for as long as the handle lives.
 pub(super) fn probe(
     config: &ClientConfig,
     context: Context,
     timeout: Duration,
-) -> Result<(), Failure> {
+) -> Result<Vec<i32>, Failure> {
     let probe: BaseConsumer<Context> = config
         .create_with_context(context)
         .map_err(|error| Failure::invalid(error.to_string()))?;

@@ -11,7 +11,7 @@ use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
-use rdkafka::{ClientConfig, config::FromClientConfig};
+use rdkafka::{ClientConfig, Offset, TopicPartitionList, config::FromClientConfig};
 
 use super::{KafkaCluster, unique, wait_for};
 
@@ -72,6 +72,20 @@ impl KafkaCluster {
             self.partitions(topic)
                 .map_or(Ok(()), |count| Err(format!("{count} partitions")))
         });
+    }
+
+    /// Moves the beginning of a partition, as retention does.
+    pub(crate) fn delete_records(&self, topic: &str, partition: i32, before: i64) {
+        let admin: AdminClient<DefaultClientContext> = self.client();
+        let mut offsets = TopicPartitionList::new();
+        offsets
+            .add_partition_offset(topic, partition, Offset::Offset(before))
+            .expect("an offset");
+        let result =
+            run(admin.delete_records(&offsets, &AdminOptions::new())).expect("DeleteRecords");
+        for element in result.elements() {
+            element.error().expect("the records are deleted");
+        }
     }
 
     /// The config that is set on a topic itself; defaults are left out.

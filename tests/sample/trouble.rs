@@ -1,34 +1,23 @@
 //! What hinders a reading: it is named, nothing is made up, and everything else is read.
 
-use std::io::Read;
-use std::net::TcpListener;
 use std::ops::ControlFlow;
-use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use copartition::kafka::{
-    Cancel, ConnectionSettings, Error, Extent, Incomplete, Progress, SampledRecord, Sink, sample,
-    sample_blocking,
+    Cancel, ConnectionSettings, Error, Extent, Incomplete, Progress, SampledRecord, sample_blocking,
 };
 
 use super::{DEADLINE, Writer, read, read_into, request, settings};
 use crate::env::{Env, KafkaCluster, KafkaOptions, free_port, unique, wait_for};
 
 /// More than a reader fetches ahead, so that it has not read it when the first record comes.
-fn write_much(kafka: &KafkaCluster, topic: &str) {
+pub(super) fn write_much(kafka: &KafkaCluster, topic: &str) {
     let writer = Writer::new(kafka, &[]);
     let value = vec![7; 500_000];
     for _ in 0..100 {
         writer.send((topic, 0), Some(b"k"), Some(&value), None);
     }
     writer.flush();
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime")
 }
 
 pub(crate) fn a_topic_that_is_missing_or_deleted_meanwhile_stops_no_other(env: &Env) {
@@ -228,86 +217,67 @@ pub(crate) fn a_record_that_is_too_large_holds_up_its_partition_only(env: &Env) 
     assert_eq!(given.len(), 2 * 4);
 }
 
-/// A server that accepts and never answers shows when a consumer has let go of its sockets.
-pub(crate) fn a_dropped_reading_lets_go_of_its_thread_and_sockets(env: &Env) {
-    let server = TcpListener::bind("127.0.0.1:0").expect("a listener");
-    let address = server.local_addr().expect("an address").to_string();
-    let silent = ConnectionSettings::new([address]).with_request_timeout(Duration::from_secs(1));
-    let topic = unique("dropped");
+/// What is read is behind the log's new beginning, also for a reader that was before it.
+pub(crate) fn records_that_retention_takes_meanwhile_are_skipped(env: &Env) {
+    let topic = unique("shortened");
     env.kafka.create_topic(&topic, 1);
     write_much(&env.kafka, &topic);
-    let runtime = runtime();
-    let asked = request(&[&topic], Extent::Everything);
-    let accepted = std::thread::spawn(move || server.accept().expect("a connection").0);
-    // Dropped before any answer, and in the middle of the records.
-    for settings in [silent, settings(&env.kafka)] {
-        let alive = Arc::new(());
-        let (first, seen) = mpsc::channel();
-        let (release, dropped) = mpsc::channel::<()>();
-        let held = Arc::clone(&alive);
-        let sink = move |record: &SampledRecord<'_>| {
-            let _ = (&held, first.send(record.offset));
-            // Until the other end is dropped.
-            let _ = dropped.recv();
-            ControlFlow::Continue(())
-        };
-        let on_kafka = settings.bootstrap_servers[0] == env.kafka.bootstrap();
-        runtime.block_on(async {
-            let reading = sample(&settings, asked.clone(), Arc::default(), sink);
-            let begun = async {
-                while on_kafka && seen.try_recv().is_err() {
-                    tokio::task::yield_now().await;
-                }
-                while !on_kafka && !accepted.is_finished() {
-                    tokio::task::yield_now().await;
-                }
-            };
-            tokio::select! {
-                answer = reading => panic!("it ended by itself: {:?}", answer.map(|read| read.0)),
-                () = begun => {}
-            }
-        });
-        drop(release);
-        // The sink goes with the thread, after the consumer.
-        wait_for(
-            "the reading's thread to end",
-            DEADLINE,
-            || match Arc::strong_count(&alive) {
-                1 => Ok(()),
-                count => Err(format!("{count} holders")),
-            },
-        );
-        assert_eq!(seen.iter().count(), 0, "it read on");
-    }
-    let mut socket = accepted.join().expect("a socket");
-    socket.set_read_timeout(Some(DEADLINE)).expect("a timeout");
-    let mut rest = Vec::new();
-    socket
-        .read_to_end(&mut rest)
-        .expect("the end of the stream");
-}
-
-struct Count(u64);
-
-impl Sink for Count {
-    fn take(&mut self, _: &SampledRecord<'_>) -> ControlFlow<()> {
-        self.0 += 1;
+    let mut seen = Vec::new();
+    let mut sink = |record: &SampledRecord<'_>| {
+        if seen.is_empty() {
+            env.kafka.delete_records(&topic, 0, 90);
+        }
+        seen.push(record.offset);
         ControlFlow::Continue(())
-    }
+    };
+    let everything = request(&[&topic], Extent::Everything);
+    let sample = read_into(&settings(&env.kafka), &everything, &mut sink);
+    assert!(sample.is_complete(), "{sample:?}");
+    assert_eq!(seen[0], 0);
+    assert!(seen.len() < 100, "nothing was taken from it");
+    assert!(seen.is_sorted_by(|a, b| a < b), "{seen:?}");
+    assert!(seen.ends_with(&(90..100).collect::<Vec<i64>>()), "{seen:?}");
 }
 
-pub(crate) fn a_reading_gives_its_sink_back(env: &Env) {
-    let topic = unique("async");
-    env.kafka.create_topic(&topic, 1);
-    Writer::new(&env.kafka, &[]).write((&topic, 0), 10);
-    let asked = request(&[&topic], Extent::Everything);
-    let answer = runtime().block_on(sample(
-        &settings(&env.kafka),
-        asked,
-        Arc::default(),
-        Count(0),
-    ));
-    let (read, count) = answer.expect("an answer");
-    assert!(read.is_complete());
-    assert_eq!(count.0, 10);
+/// Replicas are single, so that what a dead node leads has no leader.
+pub(crate) fn a_partition_without_a_leader_stops_no_other_topic(env: &Env) {
+    let mut kafka = KafkaCluster::start(env.root(), 3, KafkaOptions::default());
+    // One partition on each node, and all on nodes that live.
+    let (spread, narrow) = (unique("spread"), unique("narrow"));
+    kafka.create_topic(&spread, 3);
+    let writer = Writer::new(&kafka, &[]);
+    for partition in 0..3 {
+        writer.write((&spread, partition), 5);
+    }
+    kafka.kill(3);
+    // The nodes that live take it over; until the death of the third is noticed, it may be placed there too.
+    let quick = settings(&kafka).with_request_timeout(Duration::from_secs(2));
+    let bare = request(&[&spread], Extent::Everything);
+    wait_for("the leader to be gone", DEADLINE, || {
+        let mut sink = |_: &SampledRecord<'_>| ControlFlow::Continue(());
+        match read_into(&quick, &bare, &mut sink).topics[&spread].incomplete() {
+            Some(Incomplete::Rejected { code, message }) if code == "LEADER_NOT_AVAILABLE" => {
+                assert_eq!(message, "1 of 3 partitions have no leader");
+                Ok(())
+            }
+            other => Err(format!("{other:?}")),
+        }
+    });
+    kafka.create_topic(&narrow, 2);
+    writer.write((&narrow, 0), 5);
+    let both = request(&[&spread, &narrow], Extent::Everything);
+    let mut sink = |_: &SampledRecord<'_>| ControlFlow::Continue(());
+    let sample = read_into(&quick, &both, &mut sink);
+    assert_eq!(sample.topics[&narrow].incomplete(), None, "{sample:?}");
+    assert_eq!(sample.topics[&narrow].partitions[&0].records, 5);
+    assert!(sample.topics[&spread].incomplete().is_some());
+    kafka.restart(3);
+    wait_for("all to be read", DEADLINE, || {
+        let (sample, given) = read(&kafka, &both);
+        if sample.is_complete() {
+            assert_eq!(given.len(), 20);
+            return Ok(());
+        }
+        Err(format!("{sample:?}"))
+    });
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::{Failure, Handle, Limits, Op, Options, ask, items, milliseconds, plain, sys, text};
 
-/// Whether any broker answers; asks for the metadata of a topic that cannot exist.
+/// Whether any broker answers, and the ids of those that it knows; asks for the metadata of a topic that cannot exist.
 ///
 /// An admin request that waits for a broker makes librdkafka 2.12 reconnect without any pause (seen: thousands of
 /// attempts a second against a closed port, and half a core). This one waits at the pace of `reconnect.backoff.ms`, so
 /// it goes first while a cluster does not answer. A topic must be named: without one, and with no topic known yet, the
 /// library asks for all topics of the cluster.
-pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<(), Failure> {
+pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<Vec<i32>, Failure> {
     struct Topic(*mut sys::rd_kafka_topic_t);
     impl Drop for Topic {
         fn drop(&mut self) {
@@ -46,11 +46,20 @@ pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<(
     if let Some(failure) = Failure::from_code(code, None) {
         return Err(failure);
     }
-    if !metadata.is_null() {
-        // SAFETY: returned by rd_kafka_metadata, destroyed once.
-        unsafe { sys::rd_kafka_metadata_destroy(metadata) }
+    if metadata.is_null() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    // SAFETY: returned by rd_kafka_metadata, with an array of as many brokers; copied, then destroyed once.
+    unsafe {
+        let count = usize::try_from((*metadata).broker_cnt).unwrap_or(0);
+        let brokers = (*metadata).brokers.cast_const();
+        let ids = (0..count)
+            .filter(|_| !brokers.is_null())
+            .map(|at| (*brokers.add(at)).id)
+            .collect();
+        sys::rd_kafka_metadata_destroy(metadata);
+        Ok(ids)
+    }
 }
 
 /// A name that every broker refuses, so no topic can be meant by it or come to be by it.

@@ -38,7 +38,7 @@ pub(super) fn look_up(
             .iter()
             .map(|topic| ledger.name(*topic).to_owned())
             .collect();
-        let described = session.ask(deadline, |handle, limits| {
+        let described = session.ask_any(deadline, |handle, limits| {
             ffi::describe_topics(handle, limits, &names)
         })?;
         let mut described: BTreeMap<String, _> = described.into_iter().collect();

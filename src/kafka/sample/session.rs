@@ -1,5 +1,7 @@
 //! The consumer of a reading: its limits, and the requests that it makes beside fetching.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rdkafka::client::ClientContext;
@@ -39,6 +41,8 @@ pub(super) struct Session {
     plain: ClientConfig,
     timeout: Duration,
     largest: u32,
+    /// The brokers as the last probe saw them, the one to ask first at the front.
+    brokers: RefCell<VecDeque<i32>>,
 }
 
 impl Session {
@@ -76,6 +80,7 @@ impl Session {
             plain,
             timeout: settings.request_timeout,
             largest,
+            brokers: RefCell::default(),
         })
     }
 
@@ -108,8 +113,39 @@ impl Session {
     pub(super) fn probe(&self, deadline: Instant) -> Result<(), Error> {
         let context = self.consumer.context().as_ref().clone();
         let limits = self.limits(deadline);
-        connection::probe(&self.plain, context, limits.timeout)
-            .map_err(|failure| self.error(failure))
+        let brokers = connection::probe(&self.plain, context, limits.timeout)
+            .map_err(|failure| self.error(failure))?;
+        *self.brokers.borrow_mut() = brokers.into();
+        Ok(())
+    }
+
+    /// One request that every broker can answer; if one does not, another one is asked. Left to the library it would go
+    /// to the controller, which may be the one that is down.
+    pub(super) fn ask_any<T>(
+        &self,
+        deadline: Instant,
+        request: impl Fn(Handle<'_>, Limits) -> Result<T, Failure>,
+    ) -> Result<T, Error> {
+        let several = self.brokers.borrow().len() > 1;
+        let attempts = if several { 2 } else { 1 };
+        let mut answer = Err(Error::stopping());
+        for _ in 0..attempts {
+            let limits = self.limits(deadline);
+            let limits = Limits {
+                timeout: (limits.timeout / attempts).max(LEAST),
+                broker: self.brokers.borrow().front().copied(),
+            };
+            answer =
+                request(Handle::of(&self.consumer), limits).map_err(|failure| self.error(failure));
+            if !matches!(answer, Err(Error::Timeout(_) | Error::Unreachable(_))) {
+                break;
+            }
+            let mut brokers = self.brokers.borrow_mut();
+            if !brokers.is_empty() {
+                brokers.rotate_left(1);
+            }
+        }
+        answer
     }
 
     /// One request, which waits for its answer until the deadline, but not longer than any request may.

@@ -66,7 +66,7 @@ impl Reader<'_> {
         let names: Vec<String> = topics.keys().cloned().collect();
         let mut missing = BTreeSet::new();
         for names in names.chunks(DESCRIBE_LIMIT) {
-            let described = self.session.ask(self.deadline, |handle, limits| {
+            let described = self.session.ask_any(self.deadline, |handle, limits| {
                 ffi::describe_topics(handle, limits, names)
             });
             for (name, found) in described.into_iter().flatten() {
