@@ -217,6 +217,11 @@ pub(super) fn beginning(
     number: i32,
     deadline: Instant,
 ) -> Result<i64, Incomplete> {
+    // Described first, for the reason given in `offsets`.
+    let names = [topic.to_owned()];
+    session.ask_any(deadline, |handle, limits| {
+        ffi::describe_topics(handle, limits, &names)
+    })?;
     let asked = [(topic.to_owned(), number)];
     let mut answer = session.ask(deadline, |handle, limits| {
         ffi::list_offsets(handle, limits, &asked, Which::Earliest)
