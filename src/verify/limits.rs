@@ -5,8 +5,8 @@
 /// bytes, so 100,000 take 20 MB.
 pub const MAX_KEYS: usize = 100_000;
 
-/// How many partitions of one key are remembered at one count and another together. A key that hashes lies on one, of two
-/// producers that disagree on two.
+/// How many partitions of one key are remembered, those before a growth and those since together. A key that is hashed
+/// lies on one at each count, and on two if two producers disagree.
 pub(super) const MAX_PLACES: usize = 16;
 
 /// Above which partition count records are not counted for each partition. It is beyond what a cluster carries.
