@@ -256,10 +256,8 @@ pub(crate) fn a_partition_without_a_leader_stops_no_other_topic(env: &Env) {
     wait_for("the leader to be gone", DEADLINE, || {
         let mut sink = |_: &SampledRecord<'_>| ControlFlow::Continue(());
         match read_into(&quick, &bare, &mut sink).topics[&spread].incomplete() {
-            Some(Incomplete::Rejected { code, message }) if code == "LEADER_NOT_AVAILABLE" => {
-                assert_eq!(message, "1 of 3 partitions have no leader");
-                Ok(())
-            }
+            // In the words of the description, or of the broker that was asked for offsets.
+            Some(Incomplete::Rejected { code, .. }) if code == "LEADER_NOT_AVAILABLE" => Ok(()),
             other => Err(format!("{other:?}")),
         }
     });
