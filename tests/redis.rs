@@ -8,6 +8,7 @@ use copartition::layout::redis_slot;
 
 use crate::env::process::{Process, guarded};
 use crate::env::{Env, free_port, script, unique, wait_for};
+use crate::group::TICKERS;
 use crate::xorshift::Xorshift;
 
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -34,10 +35,6 @@ const PUBLISHED: [(&str, u16); 20] = [
     ("{{}}", 4092),
     ("日本語", 12788),
     ("{日本語}x", 12788),
-];
-
-const TICKERS: [&str; 10] = [
-    "BBCA", "BBRI", "BMRI", "TLKM", "ASII", "GOTO", "UNVR", "ICBP", "ANTM", "BBNI",
 ];
 
 pub(crate) fn published_slots_are_those_of_the_server_and_ours(env: &Env) {

@@ -82,11 +82,9 @@ pub(crate) fn schemes_that_agree_at_this_count_say_what_breaks_them(env: &Env) {
     // Growth that nobody consented to is blocked, and it is said what it would do to the keys.
     scene.produce(&a);
     scene.produce(&b);
-    let holds = || match group.status()["holdsRecords"].as_bool() {
-        Some(true) => Ok(()),
-        other => Err(format!("holdsRecords is {other:?}")),
-    };
-    crate::env::wait_for("records to be seen", crate::group::DEADLINE, holds);
+    group.wait_until("records to be seen", |status| {
+        status["holdsRecords"] == true
+    });
     spec["partitions"] = json!(12);
     spec["acceptKeyMovement"] = crate::group::consent(&[&a, &b], 8, 12);
     group.apply(&spec);
@@ -144,11 +142,10 @@ pub(crate) fn a_layout_that_loses_its_gaps_is_not_merged_with_the_old_one(env: &
     assert_eq!(group.status()["layout"]["emptyPartitions"], json!([1]));
     spec["sampleKeys"] = json!(["BBCA", "TLKM"]);
     group.apply(&spec);
-    let filled = || match &group.status()["layout"] {
-        layout if layout["keysPerPartition"] == json!([1, 1]) => Ok(layout.clone()),
-        layout => Err(layout.to_string()),
-    };
-    let layout = crate::env::wait_for("both keys", crate::group::DEADLINE, filled);
+    group.wait_until("both keys in the layout", |status| {
+        status["layout"]["keysPerPartition"] == json!([1, 1])
+    });
+    let layout = group.status()["layout"].clone();
     assert_eq!(layout["emptyPartitions"], json!([]));
     assert_eq!(layout["skew"], "1.00");
 }

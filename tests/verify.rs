@@ -34,17 +34,21 @@ fn condition(verified: &Value) -> (&str, &str) {
     (field("status"), field("reason"))
 }
 
+fn producer(env: &Env, partitioner: &str) -> BaseProducer {
+    ClientConfig::new()
+        .set("bootstrap.servers", env.kafka.bootstrap())
+        .set("client.id", "test-client")
+        .set("allow.auto.create.topics", "false")
+        .set("partitioner", partitioner)
+        .create()
+        .expect("a producer")
+}
+
 /// A topic with one record of each key, by one of librdkafka's partitioners; without keys if there is none.
 fn written(env: &Env, partitions: usize, partitioner: Option<&str>) -> String {
     let topic = unique("verify");
     env.kafka.create_topic(&topic, partitions);
-    let producer: BaseProducer = ClientConfig::new()
-        .set("bootstrap.servers", env.kafka.bootstrap())
-        .set("client.id", "test-client")
-        .set("allow.auto.create.topics", "false")
-        .set("partitioner", partitioner.unwrap_or("random"))
-        .create()
-        .expect("a producer");
+    let producer = producer(env, partitioner.unwrap_or("random"));
     for number in 0..KEYS {
         let key = format!("user-{number}");
         let record = BaseRecord::to(&topic).payload("x");
@@ -119,11 +123,7 @@ pub(crate) fn records_without_keys_and_without_order_are_told_apart(env: &Env) {
     // Each key again and again, wherever it may be.
     let topic = unique("verify");
     env.kafka.create_topic(&topic, 6);
-    let producer: BaseProducer = ClientConfig::new()
-        .set("bootstrap.servers", env.kafka.bootstrap())
-        .set("client.id", "test-client")
-        .create()
-        .expect("a producer");
+    let producer = producer(env, "random");
     for number in 0..KEYS {
         let key = format!("user-{}", number % 30);
         let partition = i32::try_from(number / 30 % 6).expect("a partition");

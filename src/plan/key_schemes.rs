@@ -34,13 +34,17 @@ pub fn key_schemes_at(group: &Group, count: PartitionCount) -> (State, Reason, S
 
 /// The layout of the sample keys, if all topics have one that can be computed.
 pub(super) fn key_layout(group: &Group, decision: &Decision) -> Option<Layout> {
+    if group.sample_keys.is_empty() {
+        return None;
+    }
     let count = live_count(decision)?;
     let scheme = match compare(group, Some(count)) {
         SchemesVerdict::Same(scheme) => scheme,
         SchemesVerdict::Equivalent { pair, .. } => pair.a.scheme,
         _ => return None,
     };
-    (scheme.is_computed() && !group.sample_keys.is_empty())
+    scheme
+        .is_computed()
         .then(|| layout::Table::of(&scheme, &group.sample_keys, count).ok())
         .flatten()
 }

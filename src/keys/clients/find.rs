@@ -130,7 +130,7 @@ pub fn producer(
     version: Option<&str>,
     setting: Option<&str>,
 ) -> Result<Producer, ProducerError> {
-    let Some(known) = ALL.iter().find(|known| known.name == client) else {
+    let Some(known) = named(client) else {
         return Err(ProducerError::UnknownClient {
             client: client.to_owned(),
         });
@@ -236,25 +236,33 @@ fn label(client: &Client, version: Option<&str>, setting: Option<&str>) -> Strin
 
 /// The settings of a client that look at keys.
 fn placing(client: &Client) -> Vec<&'static str> {
-    let placed = client.settings.iter().filter(|setting| {
-        matches!(setting.keys, Keys::Placed(_) | Keys::PlacedButEmpty(_)) && !setting.is_default()
-    });
-    let mut names: Vec<&str> = placed.map(|setting| setting.names[0]).collect();
+    let placed = client
+        .settings
+        .iter()
+        .filter(|setting| setting.partitioner().is_some() && !setting.is_default());
+    first_names(placed)
+}
+
+/// The names that are shown, of which several versions share one.
+fn first_names<'a>(settings: impl Iterator<Item = &'a Setting>) -> Vec<&'static str> {
+    let mut names: Vec<&str> = settings.map(|setting| setting.names[0]).collect();
     names.dedup();
     names
 }
 
+/// The client of that name.
+fn named(client: &str) -> Option<&'static Client> {
+    ALL.iter().find(|known| known.name == client)
+}
+
 fn settings_of(client: &str) -> String {
-    let client = ALL.iter().find(|known| known.name == client);
-    let names = client.into_iter().flat_map(|client| client.settings);
-    let mut names: Vec<&str> = names.map(|setting| setting.names[0]).collect();
-    names.dedup();
-    names.join(", ")
+    let settings = named(client).into_iter().flat_map(|client| client.settings);
+    first_names(settings).join(", ")
 }
 
 /// How a client is configured to use a partitioner; `None` if it can't.
 pub fn setting_for(client: &str, partitioner: &Partitioner) -> Option<&'static str> {
-    let client = ALL.iter().find(|known| known.name == client)?;
+    let client = named(client)?;
     let setting =
         client.settings.iter().rev().find(
             |setting| matches!(&setting.keys, Keys::Placed(placed) if placed == partitioner),
@@ -265,20 +273,13 @@ pub fn setting_for(client: &str, partitioner: &Partitioner) -> Option<&'static s
 /// The client that calls a setting so, and the partitioner it stands for; `None` if several mean different ones by it.
 pub(in crate::keys) fn who_calls_it(name: &str) -> Option<(&'static str, &'static str)> {
     let mut found: Option<(&'static str, &'static str)> = None;
+    let own = |setting: &&Setting| {
+        let mut names = setting.names.iter().filter(|known| **known != DEFAULT);
+        !setting.versions.are_history() && names.any(|known| fold(known) == fold(name))
+    };
     for client in ALL {
-        for setting in client.settings {
-            let named = setting
-                .names
-                .iter()
-                .any(|known| *known != DEFAULT && fold(known) == fold(name));
-            if setting.versions.are_history() {
-                continue;
-            }
-            let (true, Keys::Placed(partitioner) | Keys::PlacedButEmpty(partitioner)) =
-                (named, &setting.keys)
-            else {
-                continue;
-            };
+        let settings = client.settings.iter().filter(own);
+        for partitioner in settings.filter_map(Setting::partitioner) {
             match found {
                 None => found = Some((client.name, partitioner.name())),
                 Some((_, meant)) if meant == partitioner.name() => {}

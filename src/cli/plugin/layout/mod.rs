@@ -91,6 +91,14 @@ struct Outcome<'a> {
     place: (usize, usize),
 }
 
+impl Outcome<'_> {
+    /// The partitions of the layout that has the most.
+    fn most_partitions(&self) -> i32 {
+        let each = self.tallies.iter().map(Tally::partitions);
+        each.max().unwrap_or(0)
+    }
+}
+
 /// Runs, prints, and returns the exit code.
 ///
 /// # Errors

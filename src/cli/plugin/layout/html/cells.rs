@@ -17,12 +17,7 @@ impl Html {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         out.write_all(b"<table role=\"table\">\n")?;
-        let most = outcome
-            .tallies
-            .iter()
-            .map(Tally::partitions)
-            .max()
-            .unwrap_or(0);
+        let most = outcome.most_partitions();
         if i32::try_from(rows.len()).is_ok_and(|shown| shown < most) {
             let shown = rows.len();
             writeln!(

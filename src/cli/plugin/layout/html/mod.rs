@@ -179,12 +179,7 @@ fn columns(subject: &Subject) -> Vec<Column> {
 
 /// The partitions that are shown: all, or if there are too many, the first that hold keys.
 fn rows(outcome: &Outcome<'_>) -> Vec<i32> {
-    let most = outcome
-        .tallies
-        .iter()
-        .map(Tally::partitions)
-        .max()
-        .unwrap_or(0);
+    let most = outcome.most_partitions();
     let holds_keys = |at: &i32| {
         let index = usize::try_from(*at).unwrap_or(usize::MAX);
         let mut counts = outcome.tallies.iter().map(Tally::per_partition);
