@@ -187,7 +187,7 @@ pub(crate) fn a_group_that_cannot_be_read_is_one_clear_line(env: &Env) {
 }
 
 /// A kubeconfig of a service account that may do nothing. Not the operator's user, to whom another test grants a role.
-fn of_nobody(env: &Env, namespace: &str) -> PathBuf {
+pub(crate) fn of_nobody(env: &Env, namespace: &str) -> PathBuf {
     let kube = &env.kube;
     kube.kubectl_ok(&["create", "serviceaccount", "nobody", "-n", namespace]);
     let token = kube.kubectl_ok(&["create", "token", "nobody", "-n", namespace]);

@@ -337,6 +337,7 @@ trials! {
         records_without_keys_and_without_order_are_told_apart,
         what_cannot_be_read_proves_nothing,
         the_newest_records_are_enough_and_all_can_be_had,
+        a_growth_by_the_operator_is_judged_by_its_marks,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,

@@ -60,6 +60,10 @@ struct Run {
     /// How long the memory of a group outlives the group.
     #[arg(long, env = "CLAIM_RETENTION", default_value = "10m", value_parser = duration)]
     claim_retention: Duration,
+    /// How long producers may take to notice that a topic has grown. librdkafka looks every 5 minutes, the Java client
+    /// and sarama within 10.
+    #[arg(long, env = "SETTLING_WINDOW", default_value = "10m", value_parser = duration)]
+    settling_window: Duration,
     /// The namespace of the Lease that decides which replica acts; without it the namespace that the operator runs in.
     #[arg(long, env = "LEASE_NAMESPACE", value_parser = label)]
     lease_namespace: Option<String>,
@@ -155,6 +159,7 @@ fn run(arguments: Run) -> Result<(), String> {
         installation: arguments.installation,
         take_over_from: arguments.take_over_from,
         claim_retention: arguments.claim_retention,
+        settling_window: arguments.settling_window,
         lease_namespace: arguments.lease_namespace,
         lease_duration: arguments.lease_duration,
         identity: arguments.identity.filter(|identity| !identity.is_empty()),

@@ -24,6 +24,8 @@ pub(super) struct Context {
     pub(super) me: Owner,
     /// Installations whose claims this one takes over.
     pub(super) take_over: BTreeSet<String>,
+    /// How long producers may take to notice a growth.
+    pub(super) settling_window: Duration,
     /// The Kafka clusters.
     pub(super) kafka: Clusters,
     /// The claims.

@@ -10,11 +10,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 
 use crate::api::GrowthMark;
 use crate::kafka::Cluster;
+use crate::keys::PartitionCount;
 use crate::plan::Grow;
-
-/// How long producers may take to notice a growth: librdkafka refreshes its metadata every 5 minutes
-/// (`topic.metadata.refresh.interval.ms`), sarama and the Java client within 10 at the latest for topics that they use.
-pub(super) const SETTLES_WITHIN: Duration = Duration::from_secs(600);
+use crate::verify::{Growth, Marks};
 
 /// The marks before some growths. They are taken before the intent is written, so that no record of the old count can
 /// lie above its first mark unseen: one that is written in between falls between the marks.
@@ -52,11 +50,12 @@ pub(super) async fn before(cluster: &Cluster, growths: &[Grow], now: Timestamp) 
 pub(super) async fn settled(
     cluster: &Cluster,
     marks: &[GrowthMark],
+    window: Duration,
     now: Timestamp,
 ) -> Vec<GrowthMark> {
     let due: Vec<&GrowthMark> = marks
         .iter()
-        .filter(|mark| mark.after.is_none() && left(mark, now).is_zero())
+        .filter(|mark| mark.after.is_none() && left(mark, window, now).is_zero())
         .collect();
     if due.is_empty() {
         return Vec::new();
@@ -78,20 +77,21 @@ pub(super) async fn settled(
 }
 
 /// The time until the next second mark is due.
-pub(super) fn next_due(marks: &[GrowthMark], now: Timestamp) -> Option<Duration> {
+pub(super) fn next_due(marks: &[GrowthMark], window: Duration, now: Timestamp) -> Option<Duration> {
     marks
         .iter()
         .filter(|mark| mark.after.is_none())
-        .map(|mark| left(mark, now).max(RETRY))
+        .map(|mark| Some(left(mark, window, now)).filter(|left| !left.is_zero()))
+        .map(|left| left.unwrap_or(RETRY))
         .min()
 }
 
 /// The pause before end offsets are read again that could not be read when they were due.
 const RETRY: Duration = Duration::from_secs(30);
 
-fn left(mark: &GrowthMark, now: Timestamp) -> Duration {
+fn left(mark: &GrowthMark, window: Duration, now: Timestamp) -> Duration {
     let passed = Duration::try_from(now.duration_since(mark.grown_at.0)).unwrap_or_default();
-    SETTLES_WITHIN.saturating_sub(passed)
+    window.saturating_sub(passed)
 }
 
 /// The marks of a claim with newer ones in place of those of the same topics; marks of topics that left go.
@@ -130,6 +130,41 @@ fn base36(number: u64, text: &mut String) {
     text.extend(char::from_digit(digit, 36));
 }
 
+/// What a claim's mark says about the records of a topic that has this id and count now. `None` if it is about another
+/// topic or another growth.
+pub(crate) fn growth(mark: &GrowthMark, topic_id: &str, count: PartitionCount) -> Option<Growth> {
+    let from = PartitionCount::new(mark.from)?;
+    if mark.topic_id != topic_id || mark.to != count.get() {
+        return None;
+    }
+    let before = unpacked(&mark.before);
+    let after = mark.after.as_deref().map(unpacked).unwrap_or_default();
+    let old = usize::try_from(from.get()).unwrap_or_default();
+    let all = usize::try_from(count.get()).unwrap_or_default();
+    let marks = (0..all).map(|partition| Marks {
+        // Nothing lies in a new partition from before.
+        before: if partition < old {
+            before.get(partition).copied()
+        } else {
+            Some(0)
+        },
+        after: after.get(partition).copied(),
+    });
+    Some(Growth {
+        from,
+        marks: marks.collect(),
+    })
+}
+
+/// The numbers that [`packed`] wrote; none if anything else stands there: half of them prove no more than none.
+fn unpacked(text: &str) -> Vec<i64> {
+    let numbers: Result<Vec<i64>, _> = text
+        .split(',')
+        .map(|number| i64::from_str_radix(number, 36))
+        .collect();
+    numbers.unwrap_or_default()
+}
+
 /// Kubernetes keeps microseconds in these times.
 pub(super) fn micros(now: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
@@ -162,19 +197,15 @@ mod tests {
             mark("b", 100, None),
             mark("c", 0, Some("3")),
         ];
-        assert_eq!(next_due(&marks, seconds(0)), Some(Duration::from_secs(600)));
-        assert_eq!(
-            next_due(&marks, seconds(200)),
-            Some(Duration::from_secs(400))
-        );
+        let due = |marks, now| next_due(marks, Duration::from_secs(600), seconds(now));
+        assert_eq!(due(&marks, 0), Some(Duration::from_secs(600)));
+        assert_eq!(due(&marks, 200), Some(Duration::from_secs(400)));
+        assert_eq!(due(&marks, 599), Some(Duration::from_secs(1)));
         // One that could not be read when it was due is tried again, but not at once.
-        assert_eq!(next_due(&marks, seconds(5_000)), Some(RETRY));
-        assert_eq!(next_due(&marks[2..], seconds(0)), None);
+        assert_eq!(due(&marks, 5_000), Some(RETRY));
+        assert_eq!(due(&marks[2..], 0), None);
         // A clock that was set back makes it wait, not overflow.
-        assert_eq!(
-            next_due(&marks[..1], seconds(-50)),
-            Some(Duration::from_secs(600))
-        );
+        assert_eq!(due(&marks[..1], -50), Some(Duration::from_secs(600)));
     }
 
     #[test]
@@ -194,5 +225,33 @@ mod tests {
         let largest = packed(&[i64::MAX]);
         assert_eq!(largest.len(), 13);
         assert_eq!(i64::from_str_radix(&largest, 36), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn a_mark_tells_which_records_are_of_which_count() {
+        let count = |count| PartitionCount::new(count).unwrap();
+        let mut marked = mark("a", 0, None);
+        marked.from = 2;
+        marked.to = 3;
+        marked.before = packed(&[40, 7]);
+        let marks = |before, after| Marks { before, after };
+        let seen = growth(&marked, "id", count(3)).unwrap();
+        assert_eq!(seen.from, count(2));
+        let unsettled = [
+            marks(Some(40), None),
+            marks(Some(7), None),
+            marks(Some(0), None),
+        ];
+        assert_eq!(seen.marks, unsettled);
+        marked.after = Some(packed(&[50, 9, 3]));
+        let seen = growth(&marked, "id", count(3)).unwrap();
+        assert_eq!(seen.marks[2], marks(Some(0), Some(3)));
+        // What could not be read, or was written by hand, proves nothing.
+        marked.before = "14,?".to_owned();
+        let seen = growth(&marked, "id", count(3)).unwrap();
+        assert_eq!(seen.marks[0], marks(None, Some(50)));
+        // Of another topic of that name, or of an earlier growth.
+        assert_eq!(growth(&marked, "other", count(3)), None);
+        assert_eq!(growth(&marked, "id", count(4)), None);
     }
 }

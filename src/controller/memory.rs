@@ -47,10 +47,15 @@ impl Subject {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    /// The name of its claim. A namespace has no dot, so the first dot parts the two.
+    /// The name of its claim.
     pub(super) fn claim_name(&self) -> String {
-        format!("{}.{}", self.namespace, self.name)
+        claim_name(&self.namespace, &self.name)
     }
+}
+
+/// The name of a group's claim. A namespace has no dot, so the first dot parts the two.
+pub(crate) fn claim_name(namespace: &str, name: &str) -> String {
+    format!("{namespace}.{name}")
 }
 
 /// The held topics of a claim as (cluster id, topic).

@@ -350,15 +350,16 @@ impl Pass {
             .cloned()
             .collect();
         let now = Timestamp::now();
-        let mut marks = marks::settled(cluster, known, now).await;
+        let mut marks = marks::settled(cluster, known, self.context.settling_window, now).await;
         marks.extend(marks::before(cluster, &unmarked, now).await);
         marks
     }
 
     /// The time until the next growth has settled.
     fn next_mark(&self) -> Option<Duration> {
+        let window = self.context.settling_window;
         self.claim()
-            .and_then(|claim| marks::next_due(&claim.growth_marks, Timestamp::now()))
+            .and_then(|claim| marks::next_due(&claim.growth_marks, window, Timestamp::now()))
     }
 
     fn claim(&self) -> Option<ClaimSpec> {

@@ -30,6 +30,10 @@ pub struct Settings {
     pub take_over_from: Vec<String>,
     /// How long a claim outlives its group.
     pub claim_retention: Duration,
+    /// How long producers may take to notice a growth: librdkafka refreshes its metadata every 5 minutes
+    /// (`topic.metadata.refresh.interval.ms`), sarama and the Java client within 10 at the latest for topics that they
+    /// use. Shorter than they take, and records that they placed at the old count are judged at the new one.
+    pub settling_window: Duration,
     /// The namespace of the Lease; none means the one that this process runs in, or the kubeconfig's.
     pub lease_namespace: Option<String>,
     /// How long a Lease that is not renewed stands. Whole seconds.
@@ -191,6 +195,7 @@ mod tests {
             installation: installation.map(ToOwned::to_owned),
             take_over_from: Vec::new(),
             claim_retention: Duration::from_secs(600),
+            settling_window: Duration::from_secs(600),
             lease_namespace: lease_namespace.map(ToOwned::to_owned),
             lease_duration: Duration::from_secs(15),
             identity: None,

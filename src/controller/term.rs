@@ -177,6 +177,7 @@ async fn context(
             kube_system_uid,
         },
         take_over: office.settings.take_over_from.iter().cloned().collect(),
+        settling_window: office.settings.settling_window,
         kafka: Clusters::new(
             poll,
             Arc::clone(&office.counters.kafka),

@@ -1,4 +1,4 @@
-//! A group as it lives in the cluster, read through the API.
+//! A group as it lives in the cluster, and what the operator remembers of it, read through the API.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 
-use crate::api::CoPartitionedTopicGroup;
+use crate::api::{ClaimSpec, CoPartitionClaim, CoPartitionedTopicGroup};
+use crate::controller::memory::claim_name;
 
 /// How long an answer is waited for.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,9 +25,49 @@ pub(super) struct Place {
 /// # Errors
 /// One line for the user.
 pub(super) fn get(name: &str, place: &Place) -> Result<CoPartitionedTopicGroup, String> {
+    in_time(async {
+        let config = config(place).await?;
+        let namespace = place
+            .namespace
+            .clone()
+            .unwrap_or_else(|| config.default_namespace.clone());
+        let groups: Api<CoPartitionedTopicGroup> = Api::namespaced(connect(config)?, &namespace);
+        groups
+            .get(name)
+            .await
+            .map_err(|error| explained(&error, &namespace, name))
+    })
+}
+
+/// Reads the claim of a group: what the operator remembers of it. `None` if there is none.
+///
+/// # Errors
+/// One line for the user, of a missing permission too: claims lie in no namespace, so that who may read a group need not be
+/// allowed to read its claim.
+pub(super) fn claim(
+    namespace: &str,
+    name: &str,
+    place: &Place,
+) -> Result<Option<ClaimSpec>, String> {
+    let name = claim_name(namespace, name);
+    in_time(async {
+        let claims: Api<CoPartitionClaim> = Api::all(connect(config(place).await?)?);
+        match claims.get_opt(&name).await {
+            Ok(claim) => Ok(claim.map(|claim| claim.spec)),
+            Err(kube::Error::Api(status)) if status.code == 403 => Err(format!(
+                "you may not get copartitionclaims: {}",
+                status.message
+            )),
+            Err(error) => Err(format!("reading the claim {name}: {}", chain(&error))),
+        }
+    })
+}
+
+/// Runs what asks the API, for as long as an answer is waited for.
+fn in_time<T>(read: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = crate::cli::runtime()?;
     let read = runtime.block_on(async {
-        match tokio::time::timeout(TIMEOUT, read(name, place)).await {
+        match tokio::time::timeout(TIMEOUT, read).await {
             Ok(outcome) => outcome,
             Err(_) => Err(format!(
                 "the Kubernetes API did not answer within {} s; check the context and the network, or use -f FILE",
@@ -39,19 +80,9 @@ pub(super) fn get(name: &str, place: &Place) -> Result<CoPartitionedTopicGroup, 
     read
 }
 
-async fn read(name: &str, place: &Place) -> Result<CoPartitionedTopicGroup, String> {
-    let config = config(place).await?;
-    let namespace = place
-        .namespace
-        .clone()
-        .unwrap_or_else(|| config.default_namespace.clone());
-    let client = Client::try_from(config)
-        .map_err(|error| format!("connecting to the Kubernetes API: {}", chain(&error)))?;
-    let groups: Api<CoPartitionedTopicGroup> = Api::namespaced(client, &namespace);
-    groups
-        .get(name)
-        .await
-        .map_err(|error| explained(&error, &namespace, name))
+fn connect(config: Config) -> Result<Client, String> {
+    Client::try_from(config)
+        .map_err(|error| format!("connecting to the Kubernetes API: {}", chain(&error)))
 }
 
 async fn config(place: &Place) -> Result<Config, String> {

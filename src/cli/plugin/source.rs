@@ -101,6 +101,15 @@ impl Source {
 }
 
 impl Where {
+    /// The cluster that is asked where there is no file.
+    pub(super) fn live(&self) -> Place {
+        Place {
+            namespace: self.namespace.clone(),
+            context: self.context.clone(),
+            kubeconfig: self.kubeconfig.clone(),
+        }
+    }
+
     /// The groups that are meant, at least one.
     pub(super) fn groups(
         &self,
@@ -108,13 +117,8 @@ impl Where {
         stdin: &mut dyn Read,
     ) -> Result<Vec<CoPartitionedTopicGroup>, String> {
         let Some(file) = &self.file else {
-            let place = Place {
-                namespace: self.namespace.clone(),
-                context: self.context.clone(),
-                kubeconfig: self.kubeconfig.clone(),
-            };
             let name = name.ok_or("name a group, or give -f FILE".to_owned())?;
-            return live::get(name, &place).map(|group| vec![group]);
+            return live::get(name, &self.live()).map(|group| vec![group]);
         };
         let mut groups = Vec::new();
         let mut seen = Vec::new();

@@ -1,12 +1,12 @@
 //! `verify`: whether the records of topics lie where the declared scheme puts them.
 
 mod progress;
+mod proof;
 mod record;
+mod subject;
 mod table;
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,16 +14,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::document::{Output, document};
 use super::source::{Bare, Where};
-use super::subject::declared;
 use super::terminal::{Io, print};
-use crate::api::CoPartitionedTopicGroup;
-use crate::kafka::{
-    Cancel, ConnectionSettings, Extent, Incomplete, Progress, Sample, SampleRequest, SampledRecord,
-    sample_blocking,
-};
-use crate::keys::{KeyScheme, PartitionCount};
-use crate::verify::{FingerprintKey, Judge, Record, Topic};
+use crate::kafka::Extent;
 use record::Proof;
+use subject::Subject;
 
 const HELP: &str = "\
 Examples:
@@ -33,7 +27,9 @@ Examples:
   kubectl copartition verify --bootstrap kafka:9092 --topic orders --partitioner murmur2 --since 2h -o json
 
 Records are read without joining a consumer group and without committing anything; values are not looked at, and no key is
-printed. They are judged at the partition count of now: of a topic that has grown, read those --since then.
+printed. Of a live group whose topics the operator has grown, records from before the growth are judged at the count of
+their time, by the marks in its CoPartitionClaim. With -f and --bootstrap all are judged at the count of now: of a topic
+that has grown, read those --since then.
 
 Exit codes:
   0  nothing speaks against it; whether it is proven is said
@@ -115,23 +111,15 @@ fn since(text: &str) -> Result<Timestamp, String> {
     })
 }
 
-/// Topics that are looked at together.
-struct Subject {
-    /// Namespace and name of the group, if it is one.
-    group: Option<String>,
-    settings: ConnectionSettings,
-    topics: Vec<(String, Option<KeyScheme>)>,
-}
-
 /// Reads, judges, prints, and returns the exit code.
 ///
 /// # Errors
 /// One line for the user.
 pub(super) fn run(arguments: &Verify, io: &mut Io<'_>) -> Result<u8, String> {
-    let subjects = arguments.subjects(io)?;
+    let subjects = Subject::all(arguments, io)?;
     let mut verified = Vec::new();
     for subject in &subjects {
-        verified.push(verify(arguments, subject)?);
+        verified.push(proof::verify(arguments, subject)?);
     }
     print(io.stdout, |out| {
         // As the other commands: one object for one group, a list for several.
@@ -150,33 +138,6 @@ pub(super) fn run(arguments: &Verify, io: &mut Io<'_>) -> Result<u8, String> {
 }
 
 impl Verify {
-    fn subjects(&self, io: &mut Io<'_>) -> Result<Vec<Subject>, String> {
-        if !self.bootstrap.is_empty() {
-            let scheme = self.bare.scheme()?.map(|(scheme, _)| scheme);
-            if scheme.is_none() && self.bare.encoding.is_some() {
-                return Err(
-                    "--encoding says little alone; give --partitioner or --client too".to_owned(),
-                );
-            }
-            let topics = self.topics.iter();
-            return Ok(vec![Subject {
-                group: None,
-                settings: ConnectionSettings::new(self.bootstrap.clone()),
-                topics: topics
-                    .map(|topic| (topic.clone(), scheme.clone()))
-                    .collect(),
-            }]);
-        }
-        if self.name.is_none() && self.place.file.is_none() {
-            return Err(
-                "nothing to look at: name a group, or give -f FILE, or --bootstrap with --topic; --help has examples"
-                    .to_owned(),
-            );
-        }
-        let groups = self.place.groups(self.name.as_deref(), io.stdin)?;
-        groups.iter().map(of_group).collect()
-    }
-
     fn extent(&self) -> Extent {
         match self.since {
             _ if self.full => Extent::Everything,
@@ -184,110 +145,6 @@ impl Verify {
             None => Extent::Newest(self.records),
         }
     }
-}
-
-fn of_group(resource: &CoPartitionedTopicGroup) -> Result<Subject, String> {
-    let (name, group) = declared(resource)?;
-    let inline = resource.spec.kafka.inline.as_ref();
-    let Some(inline) = inline.filter(|it| it.tls.is_none() && it.sasl.is_none()) else {
-        return Err(format!(
-            "{name}: this version reads through kafka.inline without tls and sasl only; give --bootstrap and --topic"
-        ));
-    };
-    let topics = group.topics.into_iter();
-    Ok(Subject {
-        settings: ConnectionSettings::new(inline.bootstrap_servers.clone()),
-        topics: topics.map(|topic| (topic.name, topic.scheme)).collect(),
-        group: Some(name),
-    })
-}
-
-fn verify(arguments: &Verify, subject: &Subject) -> Result<Proof, String> {
-    let names = || subject.topics.iter().map(|(name, _)| name.clone());
-    let failed = |error: &dyn std::fmt::Display| {
-        format!("{}: {error}", subject.settings.bootstrap_servers.join(","))
-    };
-    // The counts first: what they are decides where a key belongs.
-    let mut look = SampleRequest::new(names(), Extent::Newest(0));
-    look.deadline = arguments.timeout;
-    let seen = read(&subject.settings, &look, &mut |_| ()).map_err(|error| failed(&error))?;
-    let mut judged = Vec::new();
-    let mut unread: Vec<(String, Incomplete)> = Vec::new();
-    for (name, scheme) in &subject.topics {
-        match count_of(&seen, name) {
-            Ok(count) => judged.push(Topic {
-                name: name.clone(),
-                scheme: scheme.clone(),
-                count,
-                growth: None,
-            }),
-            Err(incomplete) => unread.push((name.clone(), incomplete)),
-        }
-    }
-    let numbers: HashMap<String, usize> = judged
-        .iter()
-        .enumerate()
-        .map(|(at, topic)| (topic.name.clone(), at))
-        .collect();
-    let mut request = SampleRequest::new(numbers.keys().cloned(), arguments.extent());
-    request.deadline = arguments.timeout;
-    let mut judge = Judge::new(judged, secret());
-    let sample = if numbers.is_empty() {
-        Sample::default()
-    } else {
-        read(&subject.settings, &request, &mut |record| {
-            if let Some(topic) = numbers.get(record.topic) {
-                judge.add(Record {
-                    topic: *topic,
-                    partition: record.partition,
-                    offset: record.offset,
-                    key: record.key,
-                });
-            }
-        })
-        .map_err(|error| failed(&error))?
-    };
-    unread.extend(
-        sample
-            .topics
-            .iter()
-            .filter_map(|(name, topic)| Some((name.clone(), topic.incomplete()?.clone()))),
-    );
-    Ok(Proof::of(subject.group.clone(), &judge.report(), unread))
-}
-
-fn read(
-    settings: &ConnectionSettings,
-    request: &SampleRequest,
-    take: &mut dyn FnMut(&SampledRecord<'_>),
-) -> Result<Sample, crate::kafka::Error> {
-    let progress = Progress::default();
-    progress::shown(&progress, || {
-        let mut sink = |record: &SampledRecord<'_>| {
-            take(record);
-            ControlFlow::Continue(())
-        };
-        sample_blocking(settings, request, &progress, &Cancel::default(), &mut sink)
-    })
-}
-
-fn count_of(sample: &Sample, topic: &str) -> Result<PartitionCount, Incomplete> {
-    let topic = sample.topics.get(topic);
-    let count = topic.and_then(|topic| i32::try_from(topic.partitions.len()).ok());
-    match (count.and_then(PartitionCount::new), topic) {
-        (Some(count), _) => Ok(count),
-        (None, Some(topic)) => Err(topic.failure.clone().unwrap_or(Incomplete::TopicNotFound)),
-        (None, None) => Err(Incomplete::TopicNotFound),
-    }
-}
-
-/// Two hashers that the standard library keys anew for each process.
-fn secret() -> FingerprintKey {
-    let word = || RandomState::new().build_hasher().finish().to_ne_bytes();
-    let mut secret = [0; 16];
-    secret[..8].copy_from_slice(&word());
-    secret[8..].copy_from_slice(&word());
-    FingerprintKey(secret)
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ pub(super) struct Judged {
     pub(super) records: u64,
     pub(super) keyed: u64,
     pub(super) unkeyed: u64,
+    /// From the time of a growth, in which nobody can tell at which count a record was placed.
+    pub(super) left_out: u64,
     /// Of the keyed ones with a predicted partition.
     pub(super) misplaced: u64,
     /// The share of those that lie there, 0 to 1.
@@ -150,6 +152,7 @@ fn topic(report: &TopicReport) -> Judged {
         records: records.read,
         keyed: report.judged() - records.unkeyed,
         unkeyed: records.unkeyed,
+        left_out: records.left_out,
         misplaced: records.misplaced,
         share_placed: report.share_placed(),
         distinct_keys: report.keys.distinct,

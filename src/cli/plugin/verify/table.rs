@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::columns::columns;
-use super::super::terminal::{Red, printable};
+use super::super::terminal::{Red, counted, printable};
 use super::record::{Judged, Proof};
 
 /// The most partitions that are listed.
@@ -29,6 +29,10 @@ pub(super) fn write(out: &mut dyn Write, verified: &Proof, colour: bool) -> io::
     )?;
     for topic in &verified.topics {
         writeln!(out, "\n{}: {}", topic.topic, printable(&topic.message))?;
+        if topic.left_out > 0 && topic.left_out < topic.records {
+            let records = counted(topic.left_out, "record");
+            writeln!(out, "{records} of the time of its growth left out")?;
+        }
         partitions(out, topic)?;
     }
     for pair in &verified.between {
