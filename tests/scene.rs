@@ -14,7 +14,11 @@ pub(crate) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub(crate) fn new(env: &'a Env, prefix: &str) -> Self {
-        let namespace = env.namespace(prefix);
+        Self::in_namespace(env, env.namespace(prefix))
+    }
+
+    /// Another operator in a namespace whose first one has ended.
+    pub(crate) fn in_namespace(env: &'a Env, namespace: String) -> Self {
         let options = OperatorOptions {
             namespaces: vec![namespace.clone()],
             ..OperatorOptions::default()

@@ -29,6 +29,7 @@ mod memory;
 mod oneshot;
 mod outages;
 mod plugin;
+mod proof;
 mod quiescence;
 mod redis;
 mod sample;
@@ -330,6 +331,18 @@ trials! {
         a_partition_without_a_leader_stops_no_other_topic,
         a_dropped_reading_lets_go_of_its_thread_and_sockets,
         a_reading_gives_its_sink_back,
+    ];
+    proof: [
+        records_are_proven_and_a_stranger_is_named,
+        keys_are_shown_only_to_who_asks,
+        what_is_open_has_its_reason,
+        an_edited_scheme_is_judged_anew,
+        records_from_before_a_growth_are_judged_at_their_count,
+        a_topic_that_its_owner_grows_is_not_accused,
+        a_restart_neither_forgets_nor_reads_again,
+        what_exceeds_the_budget_is_said_and_holds_up_no_other,
+        without_the_permission_nothing_is_claimed,
+        a_huge_record_is_named_and_drift_is_seen,
     ];
     verify: [
         topics_written_alike_are_proven,

@@ -47,7 +47,10 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
             "\"kafka\" is not host:port",
         ),
         (set("alterLock", json!("Deny")), "alterLock: Deny"),
-        (set("verification", json!({})), "verification"),
+        (
+            set("verification", json!({"interval": "9s"})),
+            "verification.interval: wanted a time from 10s to 720h",
+        ),
         (
             set("consumerGroups", json!([{"groupId": "trading-app"}])),
             "consumerGroups",
@@ -119,12 +122,16 @@ pub(crate) fn all_that_is_wrong_is_said_at_once(env: &Env) {
     let scene = Scene::new(env, "several");
     let [topic] = names(["updates"]);
     let mut spec = scene.spec(6, &[&topic]);
-    spec["verification"] = json!({"interval": "1h"});
+    spec["verification"] = json!({"interval": "1s"});
     spec["keyScheme"] = json!({"encoding": "utf-8", "partitioner": "Murmur2"});
     let group = scene.group("market-data");
     group.apply(&spec);
     let message = group.wait_for("Accepted", "False", "InvalidSpec");
-    for part in ["verification", "write it as utf8", "write it as murmur2"] {
+    for part in [
+        "verification.interval",
+        "write it as utf8",
+        "write it as murmur2",
+    ] {
         assert!(message.contains(part), "{message}");
     }
 }
@@ -138,7 +145,7 @@ pub(crate) fn a_refused_edit_keeps_what_was_known_and_writes_nothing(env: &Env) 
     let known = group.status();
     let writes = scene.writes(&topic).len();
     let mut spec = scene.spec(6, &[&topic, &later]);
-    spec["verification"] = json!({});
+    spec["verification"] = json!({"interval": "1s"});
     group.apply(&spec);
     group.wait_for("Accepted", "False", "InvalidSpec");
     group.wait_for("Stalled", "True", "ActionNeeded");

@@ -1,6 +1,6 @@
 //! The status of a `CoPartitionedTopicGroup`.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,9 @@ pub struct GroupStatus {
     /// Where the sample keys lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<LayoutStatus>,
+    /// What the records of the topics said; only with `spec.verification`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<VerificationStatus>,
     /// The conditions; the README lists their types and reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 20), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
@@ -115,4 +118,65 @@ pub struct LayoutKey {
     /// The partition; absent for a key that the partitioner spreads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<i32>,
+}
+
+/// What the records of the topics said when they were last read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerificationStatus {
+    /// When they were read. While the verdict stays the same it is written at most every ten minutes.
+    pub last_verified_time: Time,
+    /// One entry for each topic that was read.
+    #[serde(default)]
+    #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub topics: Vec<VerifiedTopic>,
+}
+
+/// What the records of one topic said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifiedTopic {
+    /// The topic's name.
+    #[schemars(length(max = 249))]
+    pub name: String,
+    /// The id that it had.
+    #[schemars(length(max = 64))]
+    pub topic_id: String,
+    /// The partition count that it had.
+    pub partitions: i32,
+    /// The scheme that was declared for it, as `encoding/partitioner`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 400))]
+    pub scheme: Option<String>,
+    /// The verdict on this topic alone: a reason of KeysVerified.
+    #[schemars(length(max = 63))]
+    pub reason: String,
+    /// How many records were judged.
+    pub records: i64,
+    /// How many distinct keys they have, as far as keys were told apart.
+    pub distinct_keys: i64,
+    /// The share of keyed records that lie on the partition of the declared scheme, rounded down: `1.000` is all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 8))]
+    pub share_placed: Option<String>,
+    /// The share of records without a key, rounded up: `0.000` is none of them.
+    #[schemars(length(max = 8))]
+    pub share_unkeyed: String,
+    /// Some keys that lie elsewhere; only with `revealKeys`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 5), extend("x-kubernetes-list-type" = "atomic"))]
+    pub misplaced_keys: Vec<MisplacedKey>,
+}
+
+/// A key that lies elsewhere than the declared scheme says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MisplacedKey {
+    /// The key's bytes as text, or in hexadecimal after `0x` where they are none; cut after 64 bytes.
+    #[schemars(length(max = 256))]
+    pub key: String,
+    /// Where a record of it was seen.
+    pub partition: i32,
+    /// Where the declared scheme puts it.
+    pub predicted: i32,
 }

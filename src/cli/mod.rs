@@ -50,6 +50,15 @@ struct Run {
     /// The time between two polls of a Kafka cluster, for example 5s or 500ms.
     #[arg(long, env = "POLL_INTERVAL", default_value = "5s", value_parser = duration)]
     poll_interval: Duration,
+    /// How many MiB of records are read of one Kafka cluster in a minute, shared by all groups with spec.verification.
+    #[arg(
+        long,
+        env = "VERIFICATION_BUDGET",
+        value_name = "MIB",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    verification_budget: u32,
     /// The name of this installation, where several watch different namespaces of one Kubernetes cluster; without it
     /// the namespace of the Lease.
     #[arg(long, env = "INSTALLATION", value_parser = label)]
@@ -156,6 +165,7 @@ fn run(arguments: Run) -> Result<(), String> {
         namespaces: arguments.watch_namespaces,
         listen: arguments.listen,
         poll_interval: arguments.poll_interval,
+        verification_budget: u64::from(arguments.verification_budget) << 20,
         installation: arguments.installation,
         take_over_from: arguments.take_over_from,
         claim_retention: arguments.claim_retention,

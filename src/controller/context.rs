@@ -10,6 +10,7 @@ use kube::runtime::events::Recorder;
 use super::claims::Claims;
 use super::gate::Gate;
 use super::metrics::Metrics;
+use super::verification::Verifier;
 use crate::api::GroupStatus;
 use crate::kafka::Clusters;
 use crate::plan::{Actions, Outcomes, Owner};
@@ -28,6 +29,8 @@ pub(super) struct Context {
     pub(super) settling_window: Duration,
     /// The Kafka clusters.
     pub(super) kafka: Clusters,
+    /// What records say.
+    pub(super) verifier: Verifier,
     /// The claims.
     pub(super) claims: Claims,
     /// Publishes Events.
@@ -48,6 +51,7 @@ impl Context {
     /// Forgets a group that is gone.
     pub(super) fn forget(&self, group: &str) {
         self.kafka.forget(group);
+        self.verifier.forget(group);
         self.attempts.forget(group);
         self.setbacks.forget(group);
         self.published.forget(group);

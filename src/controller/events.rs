@@ -14,15 +14,17 @@ use crate::plan::ConditionType;
 const LONGEST_NOTE: usize = 1000;
 
 /// The conditions whose changes are worth an Event.
-const TOLD: [ConditionType; 5] = [
+const TOLD: [ConditionType; 6] = [
     ConditionType::Accepted,
     ConditionType::KafkaReachable,
     ConditionType::PartitionsAligned,
     ConditionType::KeySchemesAligned,
     ConditionType::TopicConfigsApplied,
+    ConditionType::KeysVerified,
 ];
 
-/// Publishes an Event for each condition that became False (or False for another reason), and for each that recovered.
+/// Publishes an Event for each condition that became False (or False for another reason), for each that recovered, and
+/// for a proof from records.
 pub(super) async fn changes(
     context: &Context,
     object: &WatchedGroup,
@@ -39,6 +41,10 @@ pub(super) async fn changes(
             (Some(("False", reason)), "False") if reason == now.reason => continue,
             (_, "False") => EventType::Warning,
             (Some(("False", _)), "True") => EventType::Normal,
+            // Between False and True the proof may have been open for hours.
+            (Some(("Unknown", _)), "True") if kind == ConditionType::KeysVerified => {
+                EventType::Normal
+            }
             _ => continue,
         };
         publish(

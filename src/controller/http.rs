@@ -133,6 +133,7 @@ async fn metrics(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
     );
     if let Some(caches) = pages.caches().as_ref() {
         groups(&mut text, &caches.stores);
+        records(&mut text, &caches.stores);
     }
     text.push_str("# EOF\n");
     (
@@ -170,5 +171,66 @@ fn groups(text: &mut String, stores: &[Store<WatchedGroup>]) {
             text,
             "copartition_groups{{condition=\"{condition}\",status=\"{status}\"}} {count}"
         );
+    }
+}
+
+/// What the records of each topic said when they were last read, from the statuses. Only groups with `verification` have
+/// these, so their number is bounded by what was asked for.
+fn records(text: &mut String, stores: &[Store<WatchedGroup>]) {
+    let (mut placed, mut unkeyed, mut times) = (String::new(), String::new(), String::new());
+    for object in stores.iter().flat_map(Store::state) {
+        let Ok(group) = &object.0 else { continue };
+        let meta = &group.metadata;
+        let (Some(namespace), Some(name)) = (&meta.namespace, &meta.name) else {
+            continue;
+        };
+        let Some(verification) = group
+            .status
+            .as_ref()
+            .and_then(|it| it.verification.as_ref())
+        else {
+            continue;
+        };
+        for topic in &verification.topics {
+            let labels = format!(
+                "{{namespace=\"{namespace}\",group=\"{name}\",topic=\"{}\"}}",
+                topic.name
+            );
+            // A status edited by hand is no number.
+            let share = |share: &String| share.parse::<f64>().ok();
+            // Writing to a String cannot fail.
+            if let Some(share) = topic.share_placed.as_ref().and_then(share) {
+                let _ = writeln!(placed, "copartition_records_placed_share{labels} {share}");
+            }
+            if let Some(share) = share(&topic.share_unkeyed) {
+                let _ = writeln!(unkeyed, "copartition_records_unkeyed_share{labels} {share}");
+            }
+            let time = verification.last_verified_time.0.as_second();
+            let _ = writeln!(
+                times,
+                "copartition_records_read_timestamp_seconds{labels} {time}"
+            );
+        }
+    }
+    for (name, help, lines) in [
+        (
+            "copartition_records_placed_share",
+            "Sampled keyed records that lie where the declared scheme puts them.",
+            placed,
+        ),
+        (
+            "copartition_records_unkeyed_share",
+            "Sampled records without a key.",
+            unkeyed,
+        ),
+        (
+            "copartition_records_read_timestamp_seconds",
+            "When the records were last read, to ten minutes.",
+            times,
+        ),
+    ] {
+        if !lines.is_empty() {
+            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{lines}");
+        }
     }
 }

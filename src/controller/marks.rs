@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use crate::api::GrowthMark;
 use crate::kafka::Cluster;
 use crate::keys::PartitionCount;
-use crate::plan::Grow;
+use crate::plan::{Decision, Grow, Memory};
 use crate::verify::{Growth, Marks};
 
 /// The marks before some growths. They are taken before the intent is written, so that no record of the old count can
@@ -44,6 +44,36 @@ pub(super) async fn before(cluster: &Cluster, growths: &[Grow], now: Timestamp) 
             after: None,
         })
         .collect()
+}
+
+/// The marks of growths that somebody else made, as the owner of a Referenced topic does. What was there before is not
+/// known by now, so nothing is proven before the second mark.
+pub(super) fn noticed(
+    memory: &Memory,
+    decision: &Decision,
+    known: &[GrowthMark],
+    now: Timestamp,
+) -> Vec<GrowthMark> {
+    let grown = decision.topics.iter().filter_map(|judged| {
+        let live = judged.live()?;
+        let before = memory.topics.get(&judged.topic.name)?;
+        let from = before.count.filter(|count| *count < live.partitions)?;
+        (before.id.as_ref() == Some(&live.id)).then(|| GrowthMark {
+            topic: judged.topic.name.clone(),
+            topic_id: live.id.clone(),
+            from,
+            to: live.partitions,
+            grown_at: MicroTime(micros(now)),
+            before: String::new(),
+            after: None,
+        })
+    });
+    let is_known = |new: &GrowthMark| {
+        known.iter().any(|mark| {
+            mark.topic == new.topic && mark.topic_id == new.topic_id && mark.to == new.to
+        })
+    };
+    grown.filter(|mark| !is_known(mark)).collect()
 }
 
 /// Those marks whose settling window has passed, with their second mark.

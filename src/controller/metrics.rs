@@ -5,11 +5,20 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
+use crate::plan::Reason;
+
 /// Counters of the controller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Metrics {
     passes: Family<PassLabels, Counter>,
     status_writes: Counter,
+    readings: Family<ReadingLabels, Counter>,
+    read_bytes: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReadingLabels {
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -18,13 +27,24 @@ struct PassLabels {
 }
 
 impl Metrics {
-    /// Registers the counters: `reconciles` by `outcome` (`Ok` or the kind of error) and `status_writes`.
+    /// Registers the counters: `reconciles` by `outcome` (`Ok` or the kind of error), `status_writes`, and what records were
+    /// read: `verifications` by `reason` and `verification_bytes`.
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("reconciles", "Passes over a group", self.passes.clone());
         registry.register(
             "status_writes",
             "Writes of a group's status to the API server",
             self.status_writes.clone(),
+        );
+        registry.register(
+            "verifications",
+            "Readings of a group's records by the reason of KeysVerified that they led to",
+            self.readings.clone(),
+        );
+        registry.register(
+            "verification_bytes",
+            "Bytes of keys and values that were read to verify records",
+            self.read_bytes.clone(),
         );
     }
 
@@ -36,5 +56,16 @@ impl Metrics {
     /// Counts a status write.
     pub(super) fn status_written(&self) {
         self.status_writes.inc();
+    }
+
+    /// Counts what a reading of records took.
+    pub(super) fn read(&self, bytes: u64) {
+        self.read_bytes.inc_by(bytes);
+    }
+
+    /// Counts what a reading of records led to.
+    pub(super) fn verdict(&self, reason: Reason) {
+        let reason = reason.as_str();
+        self.readings.get_or_create(&ReadingLabels { reason }).inc();
     }
 }

@@ -23,12 +23,14 @@ pub(crate) mod marks;
 pub(crate) mod memory;
 mod metrics;
 pub mod oneshot;
+mod proof;
 mod reconcile;
 mod report;
 mod run;
 mod status;
 mod term;
 mod validate;
+pub(crate) mod verification;
 
 pub use run::{Error, Settings, run, stop_signal};
 pub use validate::declared;

@@ -351,6 +351,7 @@ impl Pass {
             .collect();
         let now = Timestamp::now();
         let mut marks = marks::settled(cluster, known, self.context.settling_window, now).await;
+        marks.extend(marks::noticed(&self.memory, decision, known, now));
         marks.extend(marks::before(cluster, &unmarked, now).await);
         marks
     }
@@ -362,7 +363,7 @@ impl Pass {
             .and_then(|claim| marks::next_due(&claim.growth_marks, window, Timestamp::now()))
     }
 
-    fn claim(&self) -> Option<ClaimSpec> {
+    pub(super) fn claim(&self) -> Option<ClaimSpec> {
         self.context
             .claims
             .known(&self.subject.claim_name(), &self.context.me.installation)

@@ -11,10 +11,11 @@ use kube::runtime::controller::Action;
 use super::error::Error;
 use super::reconcile::{Pass, SAFETY_NET, Settled, WatchedGroup};
 use super::validate::Valid;
+use super::verification::Found;
 use super::{events, status};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
 use crate::kafka::{self, Cluster, Health};
-use crate::plan::{Condition, ConditionType, Reason, State, refused, report};
+use crate::plan::{Condition, ConditionType, Reason, State, refused, report_with};
 
 impl Pass {
     /// Step 6: one status write, if it differs, and Events for what changed.
@@ -24,9 +25,15 @@ impl Pass {
         cluster: &Cluster,
         settled: &Settled,
     ) -> Result<Action, Error> {
-        let said = report(&valid.group, &settled.decision, &settled.outcomes);
+        let proof = self.proof(valid, &settled.decision);
+        let said = report_with(
+            &valid.group,
+            &settled.decision,
+            &settled.outcomes,
+            proof.as_ref().map(|proof| &proof.evidence),
+        );
         let reachable = reachable(&settled.decision.cluster_id);
-        let new = status::status(
+        let mut new = status::status(
             &said,
             reachable,
             self.subject.generation,
@@ -34,6 +41,7 @@ impl Pass {
             self.old.as_ref(),
             Timestamp::now(),
         );
+        new.verification = proof.map(Found::status);
         if let Some(left) = self.turn(cluster, &new) {
             return Ok(Action::requeue(left));
         }
@@ -82,6 +90,7 @@ impl Pass {
             Timestamp::now(),
         );
         self.context.kafka.forget(&self.subject.key());
+        self.context.verifier.forget(&self.subject.key());
         let new = GroupStatus {
             conditions: new.conditions,
             observed_generation: new.observed_generation,
@@ -97,6 +106,7 @@ impl Pass {
         valid: &Valid,
         cluster: &Cluster,
     ) -> Result<Action, Error> {
+        self.context.verifier.suspend(&self.subject.key());
         let health = cluster.health();
         let old = self.old.clone().unwrap_or_default();
         let (reason, words) = silence(&health);

@@ -24,6 +24,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// The time between two polls of a Kafka cluster.
     pub poll_interval: Duration,
+    /// How many bytes of records are read of one Kafka cluster in a minute, for all groups with `verification`.
+    pub verification_budget: u64,
     /// The name of this installation among those in one Kubernetes cluster; none means the namespace of its Lease.
     pub installation: Option<String>,
     /// Other installations whose claims this one takes over.
@@ -194,6 +196,7 @@ mod tests {
             poll_interval: Duration::from_secs(5),
             installation: installation.map(ToOwned::to_owned),
             take_over_from: Vec::new(),
+            verification_budget: 1,
             claim_retention: Duration::from_secs(600),
             settling_window: Duration::from_secs(600),
             lease_namespace: lease_namespace.map(ToOwned::to_owned),

@@ -22,13 +22,14 @@ const LONGEST_MESSAGE: usize = 32_768;
 /// The most entries of `layout.keysPerPartition`; the schema bounds it.
 const MOST_PARTITIONS_SHOWN: usize = 100;
 /// Fields of the status that a pass may leave out: a merge patch has to say `null` to take them away.
-const OPTIONAL: [&str; 7] = [
+const OPTIONAL: [&str; 8] = [
     "clusterId",
     "recordedPartitions",
     "holdsRecords",
     "topicsAligned",
     "topics",
     "layout",
+    "verification",
     "conditions",
 ];
 
@@ -60,6 +61,7 @@ pub(super) fn status(
             .then(|| format!("{aligned}/{}", report.topics.len())),
         topics: report.topics.iter().map(topic_status).collect(),
         layout: report.layout.as_ref().map(layout_status),
+        verification: None,
         conditions: conditions
             .iter()
             .map(|condition| kube_condition(condition, generation, old, now))
@@ -134,7 +136,7 @@ fn carry(kind: ConditionType, old: &GroupStatus, generation: Option<i64>) -> Con
     }
 }
 
-fn parse(status: &str) -> State {
+pub(super) fn parse(status: &str) -> State {
     match status {
         "True" => State::True,
         "False" => State::False,

@@ -30,6 +30,7 @@ use super::lease::Term;
 use super::memory::Subject;
 use super::reconcile::{WatchedGroup, reconcile};
 use super::run::{Counters, Settings};
+use super::verification::{self, Verifier};
 use crate::api::CoPartitionClaim;
 use crate::kafka::{Clusters, PollSettings, WriteGuard};
 use crate::plan::Owner;
@@ -128,6 +129,7 @@ pub(super) async fn lead(office: &Office<'_>, term: Term, stopped: watch::Receiv
         context.clone(),
         triggers.clone(),
     ));
+    tasks.spawn(read_records(context.clone(), triggers.clone()));
     tasks.spawn(announce_kafka_changes(context.clone(), triggers));
     tasks.spawn(collect_claims(
         context,
@@ -182,6 +184,10 @@ async fn context(
             poll,
             Arc::clone(&office.counters.kafka),
             WriteGuard::new(move || term.holds()),
+        ),
+        verifier: Verifier::new(
+            office.settings.verification_budget,
+            office.counters.passes.clone(),
         ),
         claims: Claims::new(Api::all(client.clone()), Arc::clone(&gate)),
         recorder: Recorder::new(client.clone(), reporter),
@@ -248,6 +254,13 @@ impl Triggers {
         })
     }
 
+    /// Announces a group, given as `namespace/name`.
+    async fn announce_group(&self, group: &str) {
+        if let Some((namespace, name)) = group.split_once('/') {
+            self.announce(namespace, name).await;
+        }
+    }
+
     async fn announce(&self, namespace: &str, name: &str) {
         for (watched, sender) in &self.0 {
             if watched.as_ref().is_none_or(|watched| watched == namespace) {
@@ -291,11 +304,17 @@ async fn watch_claims(client: Client, context: Arc<Context>, triggers: Triggers)
 async fn announce_kafka_changes(context: Arc<Context>, triggers: Triggers) {
     loop {
         for group in context.kafka.next_changed().await {
-            if let Some((namespace, name)) = group.split_once('/') {
-                triggers.announce(namespace, name).await;
-            }
+            triggers.announce_group(&group).await;
         }
     }
+}
+
+async fn read_records(context: Arc<Context>, triggers: Triggers) {
+    let announce = |group: String| {
+        let triggers = &triggers;
+        async move { triggers.announce_group(&group).await }
+    };
+    verification::run(&context.verifier, announce).await;
 }
 
 async fn collect_claims(

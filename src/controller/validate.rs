@@ -5,10 +5,13 @@
 mod keys;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::SignedDuration;
 
 use crate::api::{
     self, ACKNOWLEDGE_ANNOTATION, AlterLock, GroupSpec, InlineConnection, KafkaRef, Management,
-    Mode, PAUSED_ANNOTATION, TopicSpec,
+    Mode, PAUSED_ANNOTATION, TopicSpec, Verification,
 };
 use crate::plan::{Consent, Group, Topic};
 
@@ -22,6 +25,56 @@ pub(super) struct Valid {
     pub(super) group: Group,
     /// `host:port` of some brokers of its cluster.
     pub(super) bootstrap_servers: Vec<String>,
+    /// How its records are to be sampled, if they are.
+    pub(super) sampling: Option<Sampling>,
+}
+
+/// How the records of a group are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sampling {
+    /// The time between two readings.
+    pub(super) interval: Duration,
+    /// How many of the newest records of each partition are read.
+    pub(super) records: u64,
+    /// Whether keys may appear in the status.
+    pub(super) reveal_keys: bool,
+}
+
+impl Sampling {
+    const DEFAULT_INTERVAL: Duration = Duration::from_secs(3600);
+    const SHORTEST_INTERVAL: Duration = Duration::from_secs(10);
+    const LONGEST_INTERVAL: Duration = Duration::from_secs(30 * 24 * 3600);
+    const DEFAULT_RECORDS: i32 = 200;
+    const MOST_RECORDS: i32 = 100_000;
+
+    fn of(verification: &Verification, problems: &mut Vec<String>) -> Self {
+        let asked = verification.interval.as_deref();
+        let interval = asked.map_or(Some(Self::DEFAULT_INTERVAL), |text| {
+            Duration::try_from(text.parse::<SignedDuration>().ok()?).ok()
+        });
+        let range = Self::SHORTEST_INTERVAL..=Self::LONGEST_INTERVAL;
+        let fits = interval.filter(|interval| range.contains(interval));
+        if fits.is_none() {
+            problems.push(format!(
+                "verification.interval: wanted a time from 10s to 720h, such as 1h, seen {:?}",
+                asked.unwrap_or_default()
+            ));
+        }
+        let records = verification
+            .records_per_partition
+            .unwrap_or(Self::DEFAULT_RECORDS);
+        if !(1..=Self::MOST_RECORDS).contains(&records) {
+            problems.push(format!(
+                "verification.recordsPerPartition: wanted 1 to {}, seen {records}",
+                Self::MOST_RECORDS
+            ));
+        }
+        Sampling {
+            interval: fits.unwrap_or(Self::DEFAULT_INTERVAL),
+            records: u64::try_from(records).unwrap_or(1),
+            reveal_keys: verification.reveal_keys == Some(true),
+        }
+    }
 }
 
 impl Valid {
@@ -47,10 +100,15 @@ pub(super) fn validate(
     counts(spec, &mut problems);
     let group = group(spec, annotations, &mut problems);
     keys::templates(&group.redis_templates, &mut problems);
+    let sampling = spec
+        .verification
+        .as_ref()
+        .map(|verification| Sampling::of(verification, &mut problems));
     if problems.is_empty() {
         Ok(Valid {
             group,
             bootstrap_servers,
+            sampling,
         })
     } else {
         Err(problems)
@@ -103,6 +161,7 @@ fn group(
             .as_ref()
             .map(|redis| redis.key_templates.clone())
             .unwrap_or_default(),
+        verification: spec.verification.is_some(),
         consent: spec.accept_key_movement.as_ref().map(|consent| Consent {
             topics: consent.topics.iter().cloned().collect(),
             from: consent.from_partitions,
@@ -184,7 +243,6 @@ fn not_implemented(spec: &GroupSpec, problems: &mut Vec<String>) {
         }
     };
     refuse(spec.alter_lock == Some(AlterLock::Deny), "alterLock: Deny");
-    refuse(spec.verification.is_some(), "verification");
     refuse(!spec.consumer_groups.is_empty(), "consumerGroups");
 }
 

@@ -57,6 +57,10 @@ impl Exit {
             | Reason::SameScheme
             | Reason::EquivalentSchemes
             | Reason::SameSlot
+            | Reason::KeysFit
+            | Reason::TooFewKeys
+            | Reason::NoRecords
+            | Reason::Settling
             | Reason::NotProvable
             | Reason::SchemeNotDeclared
             | Reason::Applied
@@ -75,6 +79,9 @@ impl Exit {
             | Reason::TopicMissing
             | Reason::PartitionerMismatch
             | Reason::EncodingMismatch
+            | Reason::SchemeMismatch
+            | Reason::NonDeterministic
+            | Reason::Unkeyed
             | Reason::UntaggedTemplate
             | Reason::TagMismatch
             | Reason::WouldDropData
@@ -101,6 +108,7 @@ impl Exit {
             | Reason::Creating
             | Reason::TopicNotAuthorized
             | Reason::OffsetsUnreadable
+            | Reason::ReadIncomplete
             | Reason::Rejected
             | Reason::InProgress => Exit::Failed,
         }

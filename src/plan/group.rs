@@ -22,6 +22,8 @@ pub struct Group {
     pub sample_keys: Vec<String>,
     /// Redis key templates of the same logical key.
     pub redis_templates: Vec<String>,
+    /// Whether records are to be read and judged.
+    pub verification: bool,
     /// The consent to move keys.
     pub consent: Option<Consent>,
     /// The consent to drop records: topic and config keys.

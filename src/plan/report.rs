@@ -9,6 +9,7 @@ use super::counts::is_empty;
 use super::decision::{Decision, Stage, TopicDecision};
 use super::group::Group;
 use super::key_schemes::{key_layout, key_schemes_aligned};
+use super::keys_verified::{Evidence, keys_verified};
 use super::observed::TopicId;
 use super::slots::slots_aligned;
 use super::verdict::{Verdict, verdict};
@@ -97,6 +98,7 @@ pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Rep
         unjudged(ConditionType::PartitionsAligned),
         unjudged(ConditionType::KeySchemesAligned),
         unjudged(ConditionType::TopicConfigsApplied),
+        unjudged(ConditionType::KeysVerified),
         unjudged(ConditionType::SlotsAligned),
     ];
     conditions.extend(not_asked_for());
@@ -111,8 +113,18 @@ pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Rep
     }
 }
 
-/// Says what a decision and its outcomes mean.
+/// Says what a decision and its outcomes mean, for who has read no records.
 pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report {
+    report_with(group, decision, outcomes, None)
+}
+
+/// Says what a decision, its outcomes and the records mean.
+pub fn report_with(
+    group: &Group,
+    decision: &Decision,
+    outcomes: &Outcomes,
+    evidence: Option<&Evidence>,
+) -> Report {
     if let Some(refusal) = decision
         .refusal
         .as_ref()
@@ -140,6 +152,10 @@ pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report
         condition(
             ConditionType::TopicConfigsApplied,
             topic_configs_applied(context),
+        ),
+        condition(
+            ConditionType::KeysVerified,
+            keys_verified(group, decision, evidence),
         ),
     ];
     conditions.extend(not_asked_for());
@@ -191,7 +207,6 @@ fn accepted(decision: &Decision) -> Condition {
 fn not_asked_for() -> Vec<Condition> {
     let off = |kind, state| Condition::new(kind, state, Reason::Off, "not asked for");
     vec![
-        off(ConditionType::KeysVerified, State::Unknown),
         off(ConditionType::ConsumersColocated, State::Unknown),
         off(ConditionType::Locked, State::False),
     ]

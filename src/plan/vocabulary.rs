@@ -104,7 +104,27 @@ pub const VOCABULARY: &[Entry] = {
             &[R::Rejected, R::NotAuthorized, R::WouldDropData, R::Observed],
         ),
         entry(C::TopicConfigsApplied, Unknown, &[R::Pending]),
-        entry(C::KeysVerified, Unknown, &[R::Off]),
+        entry(C::KeysVerified, True, &[R::KeysFit]),
+        entry(
+            C::KeysVerified,
+            False,
+            &[R::SchemeMismatch, R::NonDeterministic, R::Unkeyed],
+        ),
+        entry(
+            C::KeysVerified,
+            Unknown,
+            &[
+                R::TooFewKeys,
+                R::NoRecords,
+                R::Settling,
+                R::SchemeNotDeclared,
+                R::NotProvable,
+                R::TopicNotAuthorized,
+                R::ReadIncomplete,
+                R::Pending,
+                R::Off,
+            ],
+        ),
         entry(C::ConsumersColocated, Unknown, &[R::Off]),
         entry(C::SlotsAligned, True, &[R::SameSlot]),
         entry(

@@ -66,41 +66,42 @@ impl Evidence {
         }
     }
 
+    /// Takes a record into account. The partition where the declared scheme puts it, if that is another one.
     pub(super) fn add(
         &mut self,
         secret: FingerprintKey,
         partition: i32,
         offset: i64,
         key: Option<&[u8]>,
-    ) {
+    ) -> Option<i32> {
         self.records.read += 1;
         let Some(era) = self.topic.era(partition, offset) else {
             self.records.left_out += 1;
-            return;
+            return None;
         };
         let count = self.topic.count_in(era);
         if !(0..count.get()).contains(&partition) {
             self.records.outside += 1;
-            return;
+            return None;
         }
         let Some(whole) = key else {
             self.records.unkeyed += 1;
-            return;
+            return None;
         };
         let bytes = self.topic.hashed(whole);
         let formula = self.topic.formula();
         let placement = formula.map_or(Placement::Unknown, |it| it.partition(Some(bytes), count));
-        let mut misplaced = false;
+        let mut elsewhere = None;
         match placement {
             Placement::Spread => {
                 self.records.spread += 1;
-                return;
+                return None;
             }
             Placement::Unknown => self.records.unpredicted += 1,
             Placement::At(predicted) => {
-                misplaced = predicted != partition;
+                elsewhere = Some(predicted).filter(|predicted| *predicted != partition);
                 self.records.placed += 1;
-                self.records.misplaced += u64::from(misplaced);
+                self.records.misplaced += u64::from(elsewhere.is_some());
                 if era == Era::Now && self.topic.count.get() <= MAX_HISTOGRAM {
                     self.on(partition).seen += 1;
                     self.on(predicted).predicted += 1;
@@ -113,8 +114,9 @@ impl Evidence {
         }
         let fingerprint = secret.fingerprint(bytes);
         if let Some(key) = self.remembered(fingerprint, bytes) {
-            key.add(era, partition, misplaced);
+            key.add(era, partition, elsewhere.is_some());
         }
+        elsewhere
     }
 
     fn on(&mut self, partition: i32) -> &mut OnPartition {

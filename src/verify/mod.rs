@@ -54,11 +54,11 @@ impl Judge {
         }
     }
 
-    /// Takes a record into account. One of a topic that the judge was not given is ignored.
-    pub fn add(&mut self, record: Record<'_>) {
-        if let Some(topic) = self.topics.get_mut(record.topic) {
-            topic.add(self.secret, record.partition, record.offset, record.key);
-        }
+    /// Takes a record into account. Returns the partition where the declared scheme puts it, if that is another one. One of
+    /// a topic that the judge was not given is ignored.
+    pub fn add(&mut self, record: Record<'_>) -> Option<i32> {
+        let topic = self.topics.get_mut(record.topic)?;
+        topic.add(self.secret, record.partition, record.offset, record.key)
     }
 
     /// What the records so far say. More can follow.

@@ -72,7 +72,6 @@ fn what_is_not_implemented_is_refused_by_name() {
             json!({"kafka": {"connectionRef": {"name": "prod"}}}),
         ),
         ("alterLock", json!({"alterLock": "Deny"})),
-        ("verification", json!({"verification": {}})),
         (
             "consumerGroups",
             json!({"consumerGroups": [{"groupId": "g"}]}),
@@ -92,6 +91,35 @@ fn what_is_not_implemented_is_refused_by_name() {
         )
         .is_ok()
     );
+}
+
+#[test]
+fn sampling_has_defaults_and_a_range() {
+    let sampling = |verification| {
+        let spec = spec(|spec| spec["verification"] = verification);
+        validate(&spec, &BTreeMap::new()).map(|valid| valid.sampling)
+    };
+    let sampled = |interval, records, reveal_keys| {
+        Ok(Some(Sampling {
+            interval: Duration::from_secs(interval),
+            records,
+            reveal_keys,
+        }))
+    };
+    assert_eq!(sampling(json!(null)), Ok(None));
+    assert_eq!(sampling(json!({})), sampled(3600, 200, false));
+    let all = json!({"interval": "1h30m", "recordsPerPartition": 7, "revealKeys": true});
+    assert_eq!(sampling(all), sampled(5400, 7, true));
+    for wrong in ["9s", "721h", "1x", "-1h", "2000000h"] {
+        let said = sampling(json!({"interval": wrong})).expect_err("not a usable time");
+        assert!(
+            said[0].starts_with("verification.interval: wanted"),
+            "{said:?}"
+        );
+        assert!(said[0].contains(wrong), "{said:?}");
+    }
+    let said = sampling(json!({"recordsPerPartition": 0})).expect_err("none");
+    assert!(said[0].contains("recordsPerPartition"), "{said:?}");
 }
 
 #[test]

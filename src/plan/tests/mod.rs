@@ -13,6 +13,7 @@ mod model;
 mod once;
 mod outcomes;
 mod quiet;
+mod records;
 mod schemes;
 mod strangers;
 mod summaries;
@@ -56,6 +57,7 @@ fn group(partitions: i32) -> World {
             topics: Vec::new(),
             sample_keys: Vec::new(),
             redis_templates: Vec::new(),
+            verification: false,
             consent: None,
             data_loss: None,
             acknowledged: BTreeSet::new(),
