@@ -11,7 +11,7 @@ operator := cargo run -q --locked --bin copartition-operator --
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install what is missing; build or fetch the servers that tests and demo use (once, minutes)
+setup: ## Install what is missing; build or fetch the servers and clients that tests use (once, minutes)
 	$(call step,setup)
 	@tests/env/setup
 
@@ -72,7 +72,6 @@ bench: ## Measure at scale and write docs/benchmarks.md (GROUPS=100,500 or MIXED
 
 bench-layout: ## Measure 'layout --summary' of millions of keys against Java and KafkaJS (KEYS=10000000, OUT=file)
 	@$(MAKE) --no-print-directory setup
-	@tests/env/setup clients
 	$(call step,benchmark of layouts)
 	cargo bench --bench layout --locked -- $(if $(KEYS),--keys $(KEYS)) --out $(or $(OUT),docs/benchmarks-layout.md)
 

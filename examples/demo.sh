@@ -218,7 +218,7 @@ if [ -n "$existing" ]; then
   "$root/tests/env/setup" kafka
   check_existing
 else
-  "$root/tests/env/setup"
+  "$root/tests/env/setup" servers
   start_servers
 fi
 

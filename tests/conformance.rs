@@ -3,6 +3,7 @@
 //! Each client sends the same keys, by each of its partitioners, to topics of several partition counts on a real Kafka;
 //! then the records are read back. `make conformance` does it with all clients and counts. Of those, `make test` keeps
 //! the ones that need nothing more than Kafka and this program: Java, and librdkafka with its seven partitioners.
+//! Other tests let clients write through [`send_by`].
 //!
 //! Not here are ruby-kafka (CRC-32, as several others) and goka (sarama's partitioner over FNV-1a). Four clients choose
 //! by their real code and let another send: kafka-node and the crate `kafka`, since Kafka has dropped what they
@@ -25,8 +26,8 @@ use crate::env::process::{Process, guarded};
 use crate::env::{Env, script, unique};
 
 pub(crate) use evidence::the_table_of_clients_says_what_runs_here;
-use keys::Key;
-use landed::Topics;
+pub(crate) use keys::Key;
+pub(crate) use landed::Topics;
 use mismatches::mismatches;
 use setting::{Client, Keys, Setting, Wanted};
 
@@ -156,24 +157,27 @@ fn send(env: &Env, client: &Client, setting: &Setting, topics: &Topics<'_>, keys
     let names: Vec<&str> = topics.names().collect();
     if client.name == clients::LIBRDKAFKA.name {
         librdkafka::send(&env.kafka.bootstrap(), setting.name, &names, keys);
-        return;
+    } else {
+        send_by(env, client.name, setting.name, &names, keys);
     }
-    let run = unique(client.name);
+}
+
+/// Lets a client of `tests/clients/run` send each key to each topic, with its position as the record's value.
+pub(crate) fn send_by(env: &Env, client: &str, setting: &str, topics: &[&str], keys: &[Key]) {
+    let run = unique(client);
     let input = env.root().join(format!("{run}.keys"));
     let lines: String = keys.iter().map(keys::line).collect();
     let stdin = fs::write(&input, lines).and_then(|()| fs::File::open(&input));
     let mut command = guarded(script("../clients/run"));
     command
-        .args([client.name, &env.kafka.bootstrap(), setting.name])
-        .args(names)
+        .args([client, &env.kafka.bootstrap(), setting])
+        .args(topics)
         .stdin(stdin.expect("cannot write the keys"));
     let mut process = Process::start(&run, command, &env.root().join(format!("{run}.log")));
     let status = process.wait(DEADLINE);
     assert!(
         status.success(),
-        "{} {:?} did not send the keys ({status}):\n{}",
-        client.name,
-        setting.name,
+        "{client} {setting:?} did not send the keys ({status}):\n{}",
         process.log_tail()
     );
 }

@@ -351,6 +351,17 @@ trials! {
         what_cannot_be_read_proves_nothing,
         the_newest_records_are_enough_and_all_can_be_had,
         a_growth_by_the_operator_is_judged_by_its_marks,
+        java_and_kafkajs_are_alike,
+        librdkafkas_default_is_named_beside_java,
+        kafka_go_in_turns_is_no_order,
+        a_producer_without_keys_is_unkeyed,
+        an_old_and_a_new_producer_are_told_apart,
+        avro_keys_of_two_schema_ids_are_seen,
+        a_windowed_topic_of_streams_fits_its_input,
+        the_proof_of_the_seeds_holds_and_breaks,
+        what_compaction_left_is_proven,
+        records_in_zstd_are_proven,
+        aborted_records_prove_nothing,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,

@@ -1,7 +1,9 @@
 //! `kubectl copartition verify` on records that real clients wrote to a real Kafka.
 
 mod cases;
+mod clients;
 mod growth;
+mod logs;
 
 use std::process::{Command, Output, Stdio};
 
@@ -14,7 +16,9 @@ use crate::env::{Env, KafkaCluster, text, unique};
 use crate::group::DEADLINE;
 
 pub(crate) use cases::*;
+pub(crate) use clients::*;
 pub(crate) use growth::*;
+pub(crate) use logs::*;
 
 /// Enough to prove a scheme.
 const KEYS: usize = 300;
@@ -47,6 +51,12 @@ fn parsed(output: &Output, code: i32) -> Value {
 fn condition(verified: &Value) -> (&str, &str) {
     let field = |name: &str| verified["keysVerified"][name].as_str().unwrap_or_default();
     (field("status"), field("reason"))
+}
+
+/// What is said of one of the topics.
+fn message(verified: &Value, topic: usize) -> String {
+    let message = &verified["topics"][topic]["message"];
+    message.as_str().unwrap_or_default().to_owned()
 }
 
 /// A producer of librdkafka's.

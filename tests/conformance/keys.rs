@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::xorshift::Xorshift;
 
 /// A record's key; `None` is no key at all.
-pub(super) type Key = Option<Vec<u8>>;
+pub(crate) type Key = Option<Vec<u8>>;
 
 /// How often the keys are sent that may be spread, so that spreading shows: that 60 records of a key meet on one of five
 /// partitions by chance happens once in 5^59 runs.

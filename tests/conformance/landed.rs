@@ -13,16 +13,16 @@ use crate::env::{KafkaCluster, unique, wait_for};
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A record as it was read back.
-pub(super) struct Landed {
+pub(crate) struct Landed {
     /// How many partitions its topic has.
-    pub(super) count: i32,
-    pub(super) partition: i32,
-    pub(super) key: Key,
-    pub(super) value: String,
+    pub(crate) count: i32,
+    pub(crate) partition: i32,
+    pub(crate) key: Key,
+    pub(crate) value: String,
 }
 
 /// New topics, one for each count.
-pub(super) struct Topics<'a> {
+pub(crate) struct Topics<'a> {
     kafka: &'a KafkaCluster,
     counts: BTreeMap<String, i32>,
     consumer: BaseConsumer,
@@ -31,7 +31,7 @@ pub(super) struct Topics<'a> {
 impl<'a> Topics<'a> {
     /// Creates them and waits until each partition has a leader: some clients take a topic without one for unknown, and
     /// give up.
-    pub(super) fn create(kafka: &'a KafkaCluster, counts: &[i32]) -> Self {
+    pub(crate) fn create(kafka: &'a KafkaCluster, counts: &[i32]) -> Self {
         let consumer = ClientConfig::new()
             .set("bootstrap.servers", kafka.bootstrap())
             .set("client.id", "test-client")
@@ -56,12 +56,12 @@ impl<'a> Topics<'a> {
         topics
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.counts.keys().map(String::as_str)
     }
 
     /// All records that the topics hold now.
-    pub(super) fn read(&self) -> Vec<Landed> {
+    pub(crate) fn read(&self) -> Vec<Landed> {
         let ends = wait_for("the end offsets", DEADLINE, || self.ends());
         let mut partitions = TopicPartitionList::new();
         for (topic, partition) in ends.keys() {

@@ -175,19 +175,22 @@ impl KafkaCluster {
 
     /// The end offset of each partition of a topic.
     pub(crate) fn end_offsets(&self, topic: &str) -> BTreeMap<i32, i64> {
+        self.try_end_offsets(topic)
+            .unwrap_or_else(|problem| panic!("{problem}"))
+    }
+
+    /// As [`Self::end_offsets`], for partitions that may have no leader yet.
+    pub(crate) fn try_end_offsets(&self, topic: &str) -> Result<BTreeMap<i32, i64>, String> {
         let consumer: BaseConsumer = self.client();
         let count = self
             .partitions(topic)
             .unwrap_or_else(|| panic!("there is no topic {topic}"));
         (0..i32::try_from(count).expect("a partition count"))
-            .map(|p| {
-                (
-                    p,
-                    consumer
-                        .fetch_watermarks(topic, p, DEADLINE)
-                        .unwrap_or_else(|e| panic!("{topic}/{p}: {e}"))
-                        .1,
-                )
+            .map(|partition| {
+                let offsets = consumer.fetch_watermarks(topic, partition, DEADLINE);
+                offsets
+                    .map(|(_, end)| (partition, end))
+                    .map_err(|e| format!("{topic}/{partition}: {e}"))
             })
             .collect()
     }

@@ -17,7 +17,7 @@ content_hash() { cat "$@" | sha256sum | cut -c1-12; }
 controlplane_dir=$cache/controlplane-$kubernetes_version-$(content_hash "$env_dir"/controlplane/{main.go,go.mod,go.sum})
 kafka_dir=$cache/kafka-$kafka_version-$(content_hash "$env_dir/kafka/pom.xml")
 
-# The client libraries of `make conformance`, with a folder for each language.
+# The client libraries of `make conformance`, some of which `make test` uses too, with a folder for each language.
 clients=$(cd "$env_dir/../clients" && pwd)
 java_clients=$cache/clients-java-$(content_hash "$env_dir/kafka/pom.xml" "$clients"/java/*)
 node_clients=$cache/clients-node-$(content_hash "$clients"/node/*)
