@@ -4,6 +4,7 @@ mod client;
 mod cluster;
 mod many;
 mod outage;
+mod security;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ pub(crate) use client::*;
 pub(crate) use cluster::*;
 pub(crate) use many::*;
 pub(crate) use outage::*;
+pub(crate) use security::*;
 
 /// Generous, as a broker on a busy machine takes long to lead new partitions.
 const SOON: Duration = Duration::from_secs(60);

@@ -143,6 +143,11 @@ trials! {
         a_silent_broker_is_a_verdict_only_after_three_polls_and_heals,
         a_cluster_that_never_answers_is_given_up,
         three_nodes_lag_and_lose_a_leader,
+        each_mechanism_logs_in,
+        a_refused_login_is_named,
+        a_refused_certificate_is_named,
+        the_wrong_protocol_is_hinted_at,
+        unusable_credentials_are_refused_before_anything_is_sent,
     ];
     conformance: [
         java_puts_keys_where_murmur2_says,

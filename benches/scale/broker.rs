@@ -70,6 +70,7 @@ impl Broker {
         let options = KafkaOptions {
             properties: properties.collect(),
             jvm: Some(JVM),
+            ..KafkaOptions::default()
         };
         Self {
             kafka: KafkaCluster::start(folders.servers(), 1, options),

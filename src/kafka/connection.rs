@@ -9,11 +9,12 @@ use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use tokio::sync::Semaphore;
 
-use super::context::Context;
+use super::context::{Cause, Context};
 use super::error::Error;
 use super::ffi::{self, Failure, Handle, Limits, code};
 use super::metrics::{Api, Metrics};
 use super::nodes::Nodes;
+use super::security;
 use super::settings::ConnectionSettings;
 
 /// Requests of one connection under way at once. Each waits on a thread of Tokio's blocking pool (512), so
@@ -28,6 +29,9 @@ const CLIENT_ID: &str = "copartition-operator";
 const LEAST: Duration = Duration::from_millis(100);
 /// So many events of a probe are looked at; each attempt to connect makes a line of the log and an error.
 const PROBE_EVENTS: usize = 100;
+/// How long finding out why a certificate is refused may take at least, beyond the time of the request: for a broker
+/// that was just seen to answer.
+const EXPLAIN: Duration = Duration::from_millis(500);
 /// How long the library remembers topics that were described: longer than it takes to ask for their offsets
 /// next (`offsets` says why that matters), and not for long once nobody names them.
 const CACHE_AGE: Duration = Duration::from_secs(60);
@@ -38,7 +42,8 @@ const CACHE_AGE: Duration = Duration::from_secs(60);
 /// create a topic by asking about it.
 pub(super) struct Connection {
     consumer: Arc<BaseConsumer<Context>>,
-    config: Arc<ClientConfig>,
+    /// For probes. Not as the library's settings, which would hold the secrets once more.
+    settings: Arc<ConnectionSettings>,
     permits: Arc<Semaphore>,
     timeout: Duration,
     metrics: Arc<Metrics>,
@@ -64,9 +69,8 @@ impl Connection {
         if settings.bootstrap_servers.is_empty() {
             return Err(unusable("no bootstrap server is given"));
         }
-        let config = Arc::new(config(&settings));
-        let consumer: BaseConsumer<Context> = config
-            .create_with_context(Context::default())
+        let consumer: BaseConsumer<Context> = config(&settings)?
+            .create_with_context(Context::new(&settings.security))
             .map_err(|error| unusable(&error.to_string()))?;
         let consumer = Arc::new(consumer);
         let polled = Arc::clone(&consumer);
@@ -76,9 +80,9 @@ impl Connection {
             .map_err(|error| unusable(&format!("no thread to poll: {error}")))?;
         Ok(Self {
             consumer,
-            config,
             permits: Arc::new(Semaphore::new(CONCURRENT)),
             timeout: settings.request_timeout,
+            settings: Arc::new(settings),
             metrics,
             nodes: Mutex::default(),
             // Until the first answer nobody knows better.
@@ -165,12 +169,12 @@ impl Connection {
             ..limits
         };
         let consumer = Arc::clone(&self.consumer);
-        let config = Arc::clone(&self.config);
+        let settings = Arc::clone(&self.settings);
         let silent = Arc::clone(&self.silent);
         let answer = tokio::task::spawn_blocking(move || {
             // The permit goes with the request, so that an abandoned one still counts.
             let _permit = permit;
-            let answer = unless_silent(&silent, &config, &consumer, limits, request);
+            let answer = unless_silent(&silent, &settings, &consumer, limits, request);
             (answer, consumer.context().trouble())
         })
         .await;
@@ -190,11 +194,13 @@ impl Connection {
 /// Whether any broker answers, and which there are ([`ffi::probe`] says why that is asked). On a handle of its own: the library asks for a topic
 /// that was named once again every second, for as long as the handle lives.
 pub(super) fn probe(
-    config: &ClientConfig,
+    settings: &ConnectionSettings,
     context: Context,
     timeout: Duration,
 ) -> Result<Vec<i32>, Failure> {
-    let probe: BaseConsumer<Context> = config
+    let start = Instant::now();
+    let probe: BaseConsumer<Context> = config(settings)
+        .map_err(|error| Failure::invalid(error.to_string()))?
         .create_with_context(context)
         .map_err(|error| Failure::invalid(error.to_string()))?;
     let answer = ffi::probe(Handle::of(&probe), timeout);
@@ -203,13 +209,34 @@ pub(super) fn probe(
     for _ in 0..PROBE_EVENTS {
         let _ = probe.poll(Duration::ZERO);
     }
+    if answer.is_err() {
+        explain(
+            settings,
+            probe.context(),
+            timeout.saturating_sub(start.elapsed()),
+        );
+    }
     answer
+}
+
+/// Finds out why a certificate is refused.
+fn explain(settings: &ConnectionSettings, context: &Context, left: Duration) {
+    let Some(tls) = &settings.security.tls else {
+        return;
+    };
+    if let Some(trouble) = context.trouble()
+        && trouble.cause == Cause::Certificate
+        && security::is_untrusted(&trouble.said)
+        && let Some(why) = security::why_refused(tls, &trouble.said, left.max(EXPLAIN))
+    {
+        context.explain(&why);
+    }
 }
 
 /// Sends a request; while the last one was not answered, only once a broker answers at all.
 fn unless_silent<T>(
     silent: &AtomicBool,
-    config: &ClientConfig,
+    settings: &ConnectionSettings,
     consumer: &BaseConsumer<Context>,
     limits: Limits,
     request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure>,
@@ -217,7 +244,7 @@ fn unless_silent<T>(
     let start = Instant::now();
     if silent.load(Ordering::Relaxed) {
         let context = consumer.context().as_ref().clone();
-        probe(config, context, limits.timeout)?;
+        probe(settings, context, limits.timeout)?;
     }
     let left = limits.timeout.saturating_sub(start.elapsed());
     if left < LEAST {
@@ -252,7 +279,7 @@ fn poll(consumer: &Arc<BaseConsumer<Context>>) {
 }
 
 /// What every handle of a cluster has in common.
-pub(super) fn config(settings: &ConnectionSettings) -> ClientConfig {
+pub(super) fn config(settings: &ConnectionSettings) -> Result<ClientConfig, Error> {
     let milliseconds = |duration: Duration| duration.as_millis().to_string();
     let mut config = ClientConfig::new();
     config
@@ -271,5 +298,6 @@ pub(super) fn config(settings: &ConnectionSettings) -> ClientConfig {
         .set("metadata.max.age.ms", milliseconds(CACHE_AGE))
         // How long writes may wait for a controller that died; the library asks for news no more often.
         .set("topic.metadata.refresh.interval.ms", "10000");
-    config
+    security::apply(&mut config, &settings.security)?;
+    Ok(config)
 }

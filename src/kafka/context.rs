@@ -9,6 +9,8 @@ use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
+use super::security::{Security, Shape, advice, is_refused_handshake, plain_words};
+
 /// Why connections fail, as far as the error callback tells. Ordered: the more telling cause is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cause {
@@ -28,13 +30,16 @@ pub(super) enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trouble {
     pub(super) cause: Cause,
+    /// For people: what was said, and what to do.
     pub(super) reason: String,
+    /// What was said, in the library's or the broker's words.
+    pub(super) said: String,
 }
 
 /// After this long a complaint gives way to a less telling one.
 const STALE: Duration = Duration::from_secs(30);
 /// The longest reason kept, in bytes.
-const LONGEST_REASON: usize = 500;
+const LONGEST_REASON: usize = 700;
 
 /// Keeps the last trouble of a client's connections. A request that cannot be delivered only times out; why
 /// (wrong password, untrusted certificate, refused connection) is said through the error callback alone, and
@@ -44,9 +49,26 @@ pub(super) struct Context {
     last: Arc<Mutex<Option<(Trouble, Instant)>>>,
     /// Whether any request was ever answered.
     ever_answered: Arc<AtomicBool>,
+    shape: Shape,
 }
 
 impl Context {
+    /// The context of connections that are secured like this.
+    pub(super) fn new(security: &Security) -> Self {
+        Self {
+            shape: Shape::of(security),
+            ..Self::default()
+        }
+    }
+
+    /// More is known of the last trouble than was said of it.
+    pub(super) fn explain(&self, words: &str) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((trouble, _)) = last.as_mut() {
+            trouble.reason = bounded(format!("{}: {words}", trouble.said));
+        }
+    }
+
     /// The trouble since the last answered request.
     pub(super) fn trouble(&self) -> Option<Trouble> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,6 +100,9 @@ fn cause_of(code: RDKafkaErrorCode, reason: &str) -> Option<Cause> {
             Some(Cause::Authentication)
         }
         RDKafkaErrorCode::SSL => Some(Cause::Certificate),
+        RDKafkaErrorCode::BrokerTransportFailure if is_refused_handshake(reason) => {
+            Some(Cause::Certificate)
+        }
         RDKafkaErrorCode::OperationTimedOut | RDKafkaErrorCode::RequestTimedOut => {
             Some(Cause::Silence)
         }
@@ -95,6 +120,16 @@ fn cause_of(code: RDKafkaErrorCode, reason: &str) -> Option<Cause> {
     }
 }
 
+fn bounded(mut reason: String) -> String {
+    if reason.len() > LONGEST_REASON {
+        let end = (0..=LONGEST_REASON)
+            .rev()
+            .find(|&at| reason.is_char_boundary(at));
+        reason.truncate(end.unwrap_or(0));
+    }
+    reason
+}
+
 impl ClientContext for Context {
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(%error, reason, "the Kafka client reports an error");
@@ -108,21 +143,17 @@ impl ClientContext for Context {
             // The address and the protocol are right, so this tells nothing.
             return;
         }
-        let mut reason = match cause {
-            // All that is heard of an address that swallows packets, and of a listener that wants a login.
-            Cause::Loss => format!(
-                "{reason}: connections fail or are closed at once; is the address right, and does the listener \
-                 want TLS or a login?"
-            ),
-            _ => reason.to_owned(),
+        let said = bounded(plain_words(reason));
+        let reason = match advice(cause, reason, self.shape) {
+            Some(advice) => bounded(format!("{said}: {advice}")),
+            None => said.clone(),
         };
-        if reason.len() > LONGEST_REASON {
-            let end = (0..=LONGEST_REASON)
-                .rev()
-                .find(|&at| reason.is_char_boundary(at));
-            reason.truncate(end.unwrap_or(0));
-        }
-        self.note(Trouble { cause, reason }, Instant::now());
+        let trouble = Trouble {
+            cause,
+            reason,
+            said,
+        };
+        self.note(trouble, Instant::now());
     }
 
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
@@ -141,6 +172,7 @@ mod tests {
         Trouble {
             cause,
             reason: format!("{cause:?}"),
+            said: String::new(),
         }
     }
 
@@ -202,7 +234,7 @@ mod tests {
         context.error(error, &"ä".repeat(600));
         assert_eq!(
             context.trouble().map(|trouble| trouble.reason.len()),
-            Some(500)
+            Some(700)
         );
     }
 }

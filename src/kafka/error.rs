@@ -106,7 +106,7 @@ impl Error {
     }
 
     fn of_silence(message: String, trouble: Option<Trouble>) -> Self {
-        let Some(Trouble { cause, reason }) = trouble else {
+        let Some(Trouble { cause, reason, .. }) = trouble else {
             return Self::Timeout(message);
         };
         match cause {
@@ -175,6 +175,7 @@ mod tests {
         Trouble {
             cause,
             reason: "reason".to_owned(),
+            said: String::new(),
         }
     }
 

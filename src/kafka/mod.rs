@@ -49,6 +49,7 @@ mod poll;
 mod read;
 mod registry;
 mod sample;
+mod security;
 mod settings;
 mod snapshot;
 mod writes;
@@ -66,5 +67,6 @@ pub use sample::{
     Cancel, Extent, Incomplete, PartitionSample, Positions, Progress, Sample, SampleRequest,
     SampledRecord, Sink, TopicPositions, TopicSample, sample, sample_blocking,
 };
+pub use security::{Identity, Login, Sasl, Secret, Security, Tls, TokenEndpoint, TokenSource};
 pub use settings::ConnectionSettings;
 pub use writes::Outcomes;

@@ -24,6 +24,8 @@ pub(crate) struct KafkaOptions {
     pub(crate) properties: Vec<String>,
     /// The JVM's options in place of the default ones, for brokers that need a larger heap.
     pub(crate) jvm: Option<&'static str>,
+    /// More arguments for the formatting of a new node's storage. None may hold a space.
+    pub(crate) format: Vec<String>,
 }
 
 /// One request that a broker has answered, as its request log has it.
@@ -44,6 +46,7 @@ pub(crate) struct KafkaCluster {
     id: String,
     properties: Vec<String>,
     jvm: Option<&'static str>,
+    format: Vec<String>,
     nodes: Vec<Node>,
 }
 
@@ -72,6 +75,7 @@ impl KafkaCluster {
             id,
             properties: options.properties,
             jvm: options.jvm,
+            format: options.format,
             nodes,
         };
         for id in cluster.ids() {
@@ -244,6 +248,7 @@ impl KafkaCluster {
         if let Some(jvm) = self.jvm {
             command.env("KAFKA_NODE_JVM_OPTS", jvm);
         }
+        command.env("KAFKA_NODE_FORMAT_OPTS", self.format.join(" "));
         let process = Process::start(&format!("kafka node {node}"), command, &self.log_path(node));
         self.nodes[node - 1].process = Some(process);
     }

@@ -7,9 +7,11 @@ mod kafka;
 mod kafka_client;
 mod kube;
 mod operator;
+pub(crate) mod pki;
 mod ports;
 pub(crate) mod process;
 mod root;
+pub(crate) mod secure;
 mod wait;
 
 use std::collections::HashMap;
@@ -24,6 +26,7 @@ pub(crate) use kube::ControlPlane;
 pub(crate) use operator::{Operator, OperatorOptions};
 pub(crate) use ports::free_port;
 pub(crate) use root::Root;
+pub(crate) use secure::SecureKafka;
 pub(crate) use wait::wait_for;
 
 /// What all tests share.
@@ -32,6 +35,7 @@ pub(crate) struct Env {
     pub(crate) kafka: KafkaCluster,
     /// With the project's own resource definitions installed.
     pub(crate) kube: ControlPlane,
+    secure: OnceLock<SecureKafka>,
     // The last field, so that its folder goes when no server writes into it any more.
     root: Root,
 }
@@ -50,8 +54,14 @@ impl Env {
         Self {
             kafka: kafka.expect("Kafka did not start"),
             kube,
+            secure: OnceLock::new(),
             root,
         }
+    }
+
+    /// One node with authentication and authorization, started by the first test that needs it.
+    pub(crate) fn secure(&self) -> &SecureKafka {
+        self.secure.get_or_init(|| SecureKafka::start(self.root()))
     }
 
     /// A folder that is removed when the tests end: the `root` for a server that a test starts for itself.

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rdkafka::client::ClientContext;
-use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::{Offset, TopicPartitionList};
@@ -36,10 +35,7 @@ const LEAST: Duration = Duration::from_millis(100);
 
 pub(super) struct Session {
     consumer: BaseConsumer<Context>,
-    config: ClientConfig,
-    /// For the probe: without a group and its threads.
-    plain: ClientConfig,
-    timeout: Duration,
+    settings: ConnectionSettings,
     largest: u32,
     /// The brokers as the last probe saw them, the one to ask first at the front.
     brokers: RefCell<VecDeque<i32>>,
@@ -52,33 +48,10 @@ impl Session {
             return Err(unusable("no bootstrap server is given"));
         }
         let largest = largest.clamp(BATCHES.0, BATCHES.1);
-        let plain = connection::config(&settings);
-        let mut config = plain.clone();
-        config
-            .set("group.id", GROUP)
-            .set("enable.auto.commit", "false")
-            .set("enable.auto.offset.store", "false")
-            .set("isolation.level", "read_committed")
-            .set("auto.offset.reset", "error")
-            .set("enable.partition.eof", "true")
-            .set("check.crcs", "true")
-            .set("fetch.max.bytes", FETCH.to_string())
-            .set("fetch.message.max.bytes", FETCH_PARTITION.to_string())
-            .set("queued.max.messages.kbytes", QUEUED.to_string())
-            .set("queued.min.messages", AHEAD.to_string())
-            .set(
-                "receive.message.max.bytes",
-                (largest.max(FETCH) + FRAMING).to_string(),
-            )
-            // The end of a partition is told with an empty answer, and a full queue is looked at again: both soon.
-            .set("fetch.wait.max.ms", "50")
-            .set("fetch.queue.backoff.ms", "20");
-        let consumer = create(&config, Context::default())?;
+        let consumer = create(&settings, largest, Context::new(&settings.security))?;
         Ok(Self {
             consumer,
-            config,
-            plain,
-            timeout: settings.request_timeout,
+            settings,
             largest,
             brokers: RefCell::default(),
         })
@@ -88,7 +61,7 @@ impl Session {
     /// connection only once in 30 seconds.
     pub(super) fn renew(&mut self) -> Result<(), Error> {
         let context = self.consumer.context().as_ref().clone();
-        self.consumer = create(&self.config, context)?;
+        self.consumer = create(&self.settings, self.largest, context)?;
         Ok(())
     }
 
@@ -98,13 +71,13 @@ impl Session {
 
     /// How long one request may take.
     pub(super) fn timeout(&self) -> Duration {
-        self.timeout
+        self.settings.request_timeout
     }
 
     fn limits(&self, deadline: Instant) -> Limits {
         let left = deadline.saturating_duration_since(Instant::now());
         Limits {
-            timeout: left.clamp(LEAST, self.timeout),
+            timeout: left.clamp(LEAST, self.timeout()),
             broker: None,
         }
     }
@@ -113,7 +86,7 @@ impl Session {
     pub(super) fn probe(&self, deadline: Instant) -> Result<(), Error> {
         let context = self.consumer.context().as_ref().clone();
         let limits = self.limits(deadline);
-        let brokers = connection::probe(&self.plain, context, limits.timeout)
+        let brokers = connection::probe(&self.settings, context, limits.timeout)
             .map_err(|failure| self.error(failure))?;
         *self.brokers.borrow_mut() = brokers.into();
         Ok(())
@@ -246,7 +219,31 @@ impl Session {
     }
 }
 
-fn create(config: &ClientConfig, context: Context) -> Result<BaseConsumer<Context>, Error> {
+fn create(
+    settings: &ConnectionSettings,
+    largest: u32,
+    context: Context,
+) -> Result<BaseConsumer<Context>, Error> {
+    let mut config = connection::config(settings)?;
+    config
+        .set("group.id", GROUP)
+        .set("enable.auto.commit", "false")
+        .set("enable.auto.offset.store", "false")
+        .set("isolation.level", "read_committed")
+        .set("auto.offset.reset", "error")
+        .set("enable.partition.eof", "true")
+        .set("check.crcs", "true")
+        .set("fetch.max.bytes", FETCH.to_string())
+        .set("fetch.message.max.bytes", FETCH_PARTITION.to_string())
+        .set("queued.max.messages.kbytes", QUEUED.to_string())
+        .set("queued.min.messages", AHEAD.to_string())
+        .set(
+            "receive.message.max.bytes",
+            (largest.max(FETCH) + FRAMING).to_string(),
+        )
+        // The end of a partition is told with an empty answer, and a full queue is looked at again: both soon.
+        .set("fetch.wait.max.ms", "50")
+        .set("fetch.queue.backoff.ms", "20");
     config
         .create_with_context(context)
         .map_err(|error| unusable(&error.to_string()))

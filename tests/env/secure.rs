@@ -1,0 +1,191 @@
+//! One broker with a listener for each way to secure a connection, and an authorizer that allows nothing by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::pki::{Authority, Identity};
+use super::{KafkaCluster, KafkaOptions, free_port, unique};
+
+/// A listener of the broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// SASL_SSL with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512.
+    Login,
+    /// SSL; clients must show a certificate.
+    Mutual,
+    /// SSL with a certificate whose time is over.
+    Expired,
+    /// SSL with a certificate for another host.
+    OtherHost,
+    /// SSL with a certificate that a test may replace.
+    Rotating,
+}
+
+impl Listener {
+    const ALL: [(Self, &str, &str); 5] = [
+        (Self::Login, "LOGIN", "SASL_SSL"),
+        (Self::Mutual, "MUTUAL", "SSL"),
+        (Self::Expired, "EXPIRED", "SSL"),
+        (Self::OtherHost, "OTHERHOST", "SSL"),
+        (Self::Rotating, "ROTATING", "SSL"),
+    ];
+}
+
+/// The users of PLAIN; each has its name with `-secret` as its password.
+pub(crate) const USERS: [&str; 1] = ["anna"];
+/// The users of SCRAM, with the same passwords.
+const SCRAM_USERS: [&str; 2] = ["anna", "rotated"];
+
+/// Anonymous clients are super users, so that tests can prepare things on the listener without any security.
+pub(crate) struct SecureKafka {
+    pub(crate) kafka: KafkaCluster,
+    /// Signs what the broker shows, and what it accepts of clients.
+    pub(crate) authority: Authority,
+    dir: PathBuf,
+    ports: Vec<(Listener, u16)>,
+}
+
+impl SecureKafka {
+    pub(crate) fn start(root: &Path) -> Self {
+        let authority = Authority::new("Tests' own CA");
+        let dir = root.join(unique("secure"));
+        fs::create_dir_all(&dir).expect("a folder for certificates");
+        let write = |name: &str, text: &str| write(&dir, name, text);
+        let ports: Vec<(Listener, u16)> = Listener::ALL
+            .iter()
+            .map(|(listener, ..)| (*listener, free_port()))
+            .collect();
+        let trusted = write("ca.pem", &authority.certificate());
+        let mut properties = listeners(&ports);
+        for (listener, name, _) in Listener::ALL {
+            let identity = match listener {
+                Listener::Expired => authority.issue_expired("broker", &["127.0.0.1"]),
+                Listener::OtherHost => authority.issue("broker", &["elsewhere.example"]),
+                _ => authority.issue("broker", &["127.0.0.1"]),
+            };
+            let file = write(&format!("{name}.pem"), &keystore(&identity));
+            let prefix = format!("listener.name.{}", name.to_lowercase());
+            properties.extend([
+                format!("{prefix}.ssl.keystore.type=PEM"),
+                format!("{prefix}.ssl.keystore.location={file}"),
+                format!("{prefix}.ssl.truststore.type=PEM"),
+                format!("{prefix}.ssl.truststore.location={trusted}"),
+            ]);
+        }
+        properties.push("listener.name.mutual.ssl.client.auth=required".to_owned());
+        let users: Vec<String> = USERS
+            .iter()
+            .map(|user| format!("user_{user}=\"{}\"", password(user)))
+            .collect();
+        let module = "org.apache.kafka.common.security";
+        properties.extend([
+            "listener.name.login.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512".to_owned(),
+            format!(
+                "listener.name.login.plain.sasl.jaas.config={module}.plain.PlainLoginModule required {};",
+                users.join(" ")
+            ),
+            format!(
+                "listener.name.login.scram-sha-256.sasl.jaas.config={module}.scram.ScramLoginModule required;"
+            ),
+            format!(
+                "listener.name.login.scram-sha-512.sasl.jaas.config={module}.scram.ScramLoginModule required;"
+            ),
+            "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer".to_owned(),
+            "super.users=User:ANONYMOUS".to_owned(),
+        ]);
+        let options = KafkaOptions {
+            properties,
+            format: scram_users(),
+            ..KafkaOptions::default()
+        };
+        Self {
+            kafka: KafkaCluster::start(root, 1, options),
+            authority,
+            dir,
+            ports,
+        }
+    }
+
+    /// Where a listener is to be reached.
+    pub(crate) fn address(&self, listener: Listener) -> String {
+        let port = self.ports.iter().find(|(of, _)| *of == listener);
+        format!("127.0.0.1:{}", port.expect("a port for each listener").1)
+    }
+
+    /// Gives a listener another certificate, which its new connections get.
+    pub(crate) fn replace_certificate(&self, listener: Listener, identity: &Identity) {
+        let (_, name, _) = Listener::ALL
+            .iter()
+            .find(|(of, ..)| *of == listener)
+            .expect("a name for each listener");
+        let file = write(&self.dir, &unique("replaced"), &keystore(identity));
+        let key = format!(
+            "listener.name.{}.ssl.keystore.location",
+            name.to_lowercase()
+        );
+        let change = format!("{key}={file}");
+        let args = ["--alter", "--entity-type", "brokers", "--entity-name", "1"];
+        let args = [&args[..], &["--add-config", &change]].concat();
+        self.kafka.tool_ok("kafka.admin.ConfigCommand", &args);
+    }
+
+    /// Gives a user of SCRAM another password.
+    pub(crate) fn replace_password(&self, user: &str, password: &str) {
+        let change = format!("SCRAM-SHA-512=[iterations=4096,password={password}]");
+        let args = ["--alter", "--entity-type", "users", "--entity-name", user];
+        let args = [&args[..], &["--add-config", &change]].concat();
+        self.kafka.tool_ok("kafka.admin.ConfigCommand", &args);
+    }
+}
+
+/// The password of a user.
+pub(crate) fn password(user: &str) -> String {
+    format!("{user}-secret")
+}
+
+fn write(dir: &Path, name: &str, text: &str) -> String {
+    let path = dir.join(name);
+    fs::write(&path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    path.display().to_string()
+}
+
+fn keystore(identity: &Identity) -> String {
+    format!("{}{}", identity.key, identity.certificate)
+}
+
+fn listeners(ports: &[(Listener, u16)]) -> Vec<String> {
+    let named = |of: Listener| Listener::ALL.iter().find(|(listener, ..)| *listener == of);
+    let own: Vec<String> = ports
+        .iter()
+        .filter_map(|(listener, port)| Some(format!("{}://127.0.0.1:{port}", named(*listener)?.1)))
+        .collect();
+    let own = own.join(",");
+    let protocols: Vec<String> = Listener::ALL
+        .iter()
+        .map(|(_, name, protocol)| format!("{name}:{protocol}"))
+        .collect();
+    vec![
+        format!(
+            "listeners=PLAINTEXT://127.0.0.1:@CLIENT@,CONTROLLER://127.0.0.1:@CONTROLLER@,{own}"
+        ),
+        format!("advertised.listeners=PLAINTEXT://127.0.0.1:@CLIENT@,{own}"),
+        format!(
+            "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,{}",
+            protocols.join(",")
+        ),
+        "inter.broker.listener.name=PLAINTEXT".to_owned(),
+    ]
+}
+
+fn scram_users() -> Vec<String> {
+    let of = |user: &&str| {
+        ["SCRAM-SHA-256", "SCRAM-SHA-512"].map(|mechanism| {
+            let password = password(user);
+            [
+                "--add-scram".to_owned(),
+                format!("{mechanism}=[name={user},password={password}]"),
+            ]
+        })
+    };
+    SCRAM_USERS.iter().flat_map(of).flatten().collect()
+}
