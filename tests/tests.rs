@@ -367,6 +367,9 @@ trials! {
         what_compaction_left_is_proven,
         records_in_zstd_are_proven,
         aborted_records_prove_nothing,
+        a_reading_that_ended_early_goes_on_from_its_checkpoint,
+        an_interrupted_reading_keeps_where_it_was,
+        a_checkpoint_of_other_topics_is_refused,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,

@@ -4,6 +4,7 @@ mod cases;
 mod clients;
 mod growth;
 mod logs;
+mod resumed;
 
 use std::process::{Command, Output, Stdio};
 
@@ -19,6 +20,7 @@ pub(crate) use cases::*;
 pub(crate) use clients::*;
 pub(crate) use growth::*;
 pub(crate) use logs::*;
+pub(crate) use resumed::*;
 
 /// Enough to prove a scheme.
 const KEYS: usize = 300;

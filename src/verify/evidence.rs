@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::key::Key;
 use super::limits::MAX_HISTOGRAM;
 use super::signs::Signs;
@@ -9,7 +11,7 @@ use super::topic::{Era, FingerprintKey, Topic};
 use crate::keys::Placement;
 
 /// How many records were what. Those that were read are the sum of the others, where `misplaced` is a part of `placed`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Records {
     /// All that the judge was given.
     pub read: u64,
@@ -30,7 +32,7 @@ pub struct Records {
 }
 
 /// The records of one partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnPartition {
     /// How many were seen on it, of those that the declared scheme places.
     pub seen: u64,

@@ -1,5 +1,7 @@
 //! What is remembered of a key: not its bytes, but all that is asked of them later.
 
+use serde::{Deserialize, Serialize};
+
 use super::limits::MAX_PLACES;
 use super::signs::Signs;
 use super::topic::Era;
@@ -16,7 +18,8 @@ const HASHES: [Hash; 6] = [
 ];
 
 /// A distinct key.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Kept", try_from = "Kept")]
 pub(super) struct Key {
     hashes: [u32; HASHES.len()],
     /// Those of [`HASHES`] that hash text and got none, as bits.
@@ -34,11 +37,85 @@ pub(super) struct Key {
 }
 
 /// A partition on which a key was seen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(into = "(Era, i32, u64)", from = "(Era, i32, u64)")]
 pub(super) struct Place {
     pub(super) era: Era,
     pub(super) partition: i32,
     pub(super) records: u64,
+}
+
+/// How a key is kept: there are many, so none names its fields.
+#[derive(Serialize, Deserialize)]
+struct Kept(
+    [u32; HASHES.len()],
+    u8,
+    [u32; 2],
+    bool,
+    Signs,
+    Vec<Place>,
+    u64,
+    u64,
+);
+
+impl From<Key> for Kept {
+    fn from(key: Key) -> Self {
+        Self(
+            key.hashes,
+            key.without,
+            key.inside,
+            key.empty,
+            key.signs,
+            key.places,
+            key.records,
+            key.misplaced,
+        )
+    }
+}
+
+impl TryFrom<Kept> for Key {
+    type Error = &'static str;
+
+    fn try_from(kept: Kept) -> Result<Self, Self::Error> {
+        let Kept(hashes, without, inside, empty, signs, places, records, misplaced) = kept;
+        let order = |place: &Place| (place.era, place.partition);
+        let sorted = places
+            .windows(2)
+            .all(|pair| order(&pair[0]) < order(&pair[1]));
+        let placed = places
+            .iter()
+            .try_fold(0_u64, |sum, place| sum.checked_add(place.records));
+        let fits = placed.is_some_and(|placed| placed <= records) && misplaced <= records;
+        if !sorted || !fits || places.is_empty() || places.len() > MAX_PLACES {
+            return Err("a key whose records are on no partitions that they can be on");
+        }
+        Ok(Self {
+            hashes,
+            without,
+            inside,
+            empty,
+            signs,
+            places,
+            records,
+            misplaced,
+        })
+    }
+}
+
+impl From<Place> for (Era, i32, u64) {
+    fn from(place: Place) -> Self {
+        (place.era, place.partition, place.records)
+    }
+}
+
+impl From<(Era, i32, u64)> for Place {
+    fn from((era, partition, records): (Era, i32, u64)) -> Self {
+        Self {
+            era,
+            partition,
+            records,
+        }
+    }
 }
 
 impl Key {

@@ -16,6 +16,7 @@ mod key;
 mod limits;
 mod said;
 mod signs;
+mod state;
 mod topic;
 mod verdict;
 
@@ -26,6 +27,7 @@ pub use limits::{
     AT_LEAST, LOG10_CHANCE, MAX_KEYS, MIN_KEYS, MIN_RECORDS, MIXTURE, QUOTED, TOLERATED,
 };
 pub use signs::{Foreign, SeenEncoding};
+pub use state::State;
 pub use topic::{FingerprintKey, Growth, Marks, Record, Topic};
 pub use verdict::{Explanation, Keys, MixedWith, TopicReport, Verdict};
 
@@ -59,6 +61,12 @@ impl Judge {
     pub fn add(&mut self, record: Record<'_>) -> Option<i32> {
         let topic = self.topics.get_mut(record.topic)?;
         topic.add(self.secret, record.partition, record.offset, record.key)
+    }
+
+    /// How many records it was given.
+    pub fn records(&self) -> u64 {
+        let read = self.topics.iter().map(|topic| topic.records.read);
+        read.fold(0, u64::saturating_add)
     }
 
     /// What the records so far say. More can follow.

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::limits::{AT_LEAST, MIXTURE, QUOTED, share, too_many};
 use crate::keys::{Encoding, Framing, Plain, Window};
 
@@ -14,7 +16,7 @@ const TIMES: std::ops::Range<i64> = 946_684_800_000..4_102_444_800_000;
 const MAX_IDS: usize = 16;
 
 /// What the bytes of one key look like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Signs {
     looks: u8,
     /// They are no value of the declared encoding, or would be a strange one.

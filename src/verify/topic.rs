@@ -1,5 +1,6 @@
 //! What the judge is told: the topics, and their records one by one.
 
+use serde::{Deserialize, Serialize};
 use siphasher::sip128::SipHasher24;
 
 use crate::keys::{Formula, KeyScheme, PartitionCount};
@@ -60,7 +61,7 @@ impl FingerprintKey {
 }
 
 /// The time at which a record was placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Era {
     /// Before the last growth.
     Before,

@@ -4,6 +4,7 @@ mod cases;
 mod edges;
 mod encodings;
 mod properties;
+mod resumed;
 mod seeded;
 mod texts;
 

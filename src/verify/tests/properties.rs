@@ -21,13 +21,13 @@ fn any_key() -> impl Strategy<Value = Option<Vec<u8>>> {
     ]
 }
 
-fn any_records() -> impl Strategy<Value = Vec<(usize, i32, i64, Option<Vec<u8>>)>> {
+pub(super) fn any_records() -> impl Strategy<Value = Vec<(usize, i32, i64, Option<Vec<u8>>)>> {
     let partition = prop_oneof![8 => 0..9_i32, 1 => any::<i32>()];
     let offset = prop_oneof![8 => 0..30_i64, 1 => any::<i64>()];
     prop::collection::vec((0..3_usize, partition, offset, any_key()), 0..200)
 }
 
-fn any_topic() -> impl Strategy<Value = Topic> {
+pub(super) fn any_topic() -> impl Strategy<Value = Topic> {
     let schemes = [
         "-",
         "utf8/murmur2",
@@ -58,7 +58,7 @@ fn any_topic() -> impl Strategy<Value = Topic> {
     })
 }
 
-fn judged(
+pub(super) fn judged(
     topics: &[Topic],
     records: &[(usize, i32, i64, Option<Vec<u8>>)],
     max_keys: usize,

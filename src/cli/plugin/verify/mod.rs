@@ -1,5 +1,7 @@
 //! `verify`: whether the records of topics lie where the declared scheme puts them.
 
+mod checkpoint;
+mod interrupt;
 mod progress;
 mod proof;
 mod record;
@@ -7,6 +9,7 @@ mod subject;
 mod table;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -15,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::document::{Output, document};
 use super::source::{Bare, Where};
 use super::terminal::{Io, print};
-use crate::kafka::Extent;
+use crate::kafka::{Cancel, Extent};
 use record::Proof;
 use subject::Subject;
 
@@ -25,6 +28,7 @@ Examples:
   kubectl copartition verify -f group.yaml --records 10000
   kubectl copartition verify --bootstrap kafka:9092 --topic orders --topic payments --client java
   kubectl copartition verify --bootstrap kafka:9092 --topic orders --partitioner murmur2 --since 2h -o json
+  kubectl copartition verify market-data -n trading --full --timeout 1h --checkpoint verify.state
 
 Records are read without joining a consumer group and without committing anything; values are not looked at, and no key is
 printed. Of a live group whose topics the operator has grown, records from before the growth are judged at the count of
@@ -77,6 +81,15 @@ pub(super) struct Verify {
     /// All records
     #[arg(long, conflicts_with_all = ["records", "since"], help_heading = "What to read")]
     full: bool,
+    /// With --full: a file that keeps what was read if that ends early, by --timeout, Ctrl-C or a Kafka that is gone, and
+    /// from which the same command then goes on
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "full",
+        help_heading = "What to read"
+    )]
+    checkpoint: Option<PathBuf>,
     /// Records since then: 90m, 2h, or a time such as 2026-11-30T08:00:00Z
     #[arg(
         long,
@@ -117,9 +130,16 @@ fn since(text: &str) -> Result<Timestamp, String> {
 /// One line for the user.
 pub(super) fn run(arguments: &Verify, io: &mut Io<'_>) -> Result<u8, String> {
     let subjects = Subject::all(arguments, io)?;
+    let cancel = Cancel::default();
+    if arguments.checkpoint.is_some() {
+        if subjects.len() > 1 {
+            return Err("a checkpoint is of one group: name one".to_owned());
+        }
+        interrupt::listen(&cancel)?;
+    }
     let mut verified = Vec::new();
     for subject in &subjects {
-        verified.push(proof::verify(arguments, subject)?);
+        verified.push(proof::verify(arguments, subject, &cancel)?);
     }
     print(io.stdout, |out| {
         // As the other commands: one object for one group, a list for several.
@@ -134,6 +154,11 @@ pub(super) fn run(arguments: &Verify, io: &mut Io<'_>) -> Result<u8, String> {
                 .try_for_each(|one| table::write(out, one, io.colour)),
         }
     })?;
+    if let Some(path) = &arguments.checkpoint
+        && verified.iter().all(Proof::is_complete)
+    {
+        checkpoint::remove(path)?;
+    }
     Ok(verified.iter().map(Proof::exit_code).max().unwrap_or(0))
 }
 

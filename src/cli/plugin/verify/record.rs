@@ -133,9 +133,14 @@ impl Proof {
         }
     }
 
+    /// Whether all that was asked for was read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.incomplete.is_empty()
+    }
+
     /// A refutation stands whatever else could not be read.
     pub(super) fn exit_code(&self) -> u8 {
-        match (self.refuted, self.incomplete.is_empty()) {
+        match (self.refuted, self.is_complete()) {
             (true, _) => 2,
             (false, false) => 1,
             (false, true) => 0,

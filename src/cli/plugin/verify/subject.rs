@@ -8,7 +8,7 @@ use super::super::terminal::{Io, printable};
 use super::Verify;
 use crate::api::{CoPartitionedTopicGroup, GrowthMark};
 use crate::controller::marks;
-use crate::kafka::{ConnectionSettings, Sample};
+use crate::kafka::ConnectionSettings;
 use crate::keys::{KeyScheme, PartitionCount};
 use crate::verify::Growth;
 
@@ -34,9 +34,8 @@ struct Claim {
 pub(super) struct Growths(HashMap<String, GrowthMark>);
 
 impl Growths {
-    /// What they say of the records of a topic that was described and has this count now.
-    pub(super) fn of(&self, topic: &str, seen: &Sample, count: PartitionCount) -> Option<Growth> {
-        let id = seen.topics.get(topic)?.id.as_deref()?;
+    /// What they say of the records of a topic that has this id and count now.
+    pub(super) fn of(&self, topic: &str, id: &str, count: PartitionCount) -> Option<Growth> {
         marks::growth(self.0.get(topic)?, id, count)
     }
 }
