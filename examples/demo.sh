@@ -234,7 +234,7 @@ for file in "$root"/crds/*.yaml; do made+=("crd/$(sed -n 's/^  name: //p' "$file
 made=("namespace/$namespace" "${made[@]}")
 "$kubectl" create namespace "$namespace"
 listen=$(free_port)
-start operator "$operator" run --watch-namespace "$namespace" --listen "127.0.0.1:$listen" --poll-interval 1s
+start operator "$operator" run --watch-namespace "$namespace" --listen "127.0.0.1:$listen" --poll-interval 1s --inline-connections '127.0.0.1:*'
 operator_pid=${pids[-1]}
 await "the operator to be ready" 60 http_ok "$listen" /readyz
 

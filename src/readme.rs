@@ -1,6 +1,6 @@
 //! The README says what the code says.
 
-use crate::api::CoPartitionedTopicGroup;
+use crate::api::{CoPartitionedTopicGroup, KafkaConnection};
 use crate::keys::clients;
 use crate::plan::{exit_table, readme_table};
 
@@ -41,14 +41,27 @@ fn the_table_of_key_schemes_is_what_the_code_knows() {
     holds("schemes", &clients::readme_table());
 }
 
-#[test]
-fn the_example_is_a_group() {
-    let text = section("example")
+/// The manifest between two markers.
+fn manifest<T: serde::de::DeserializeOwned>(name: &str) -> T {
+    let text = section(name)
         .trim()
         .trim_start_matches("```yaml")
         .trim_end_matches("```");
-    let group: CoPartitionedTopicGroup =
-        serde_yaml::from_str(text).expect("the README's example parses");
+    serde_yaml::from_str(text).unwrap_or_else(|error| panic!("section {name}: {error}"))
+}
+
+#[test]
+fn the_example_of_a_connection_is_one() {
+    let connection: KafkaConnection = manifest("connection");
+    let rules = connection.spec.rules;
+    assert_eq!(rules.len(), 2);
+    let pattern = rules[0].sample[0].pattern.as_deref().unwrap_or_default();
+    assert!(regex::Regex::new(pattern).is_ok_and(|it| it.is_match("trading.orders")));
+}
+
+#[test]
+fn the_example_is_a_group() {
+    let group: CoPartitionedTopicGroup = manifest("example");
     let names: Vec<&str> = group
         .spec
         .topics

@@ -204,6 +204,7 @@ pub(crate) fn the_role_of_the_example_suffices_and_grants_nothing_else(env: &Env
     let topic = unique("role");
     let operator = operator(env, &namespace, &["--claim-retention", "1s"]);
     let group = Group::new(&env.kube, &namespace, "orders");
+    let connection = a_connection(env, &namespace);
     // One life: created, twice drifted (the second Event counts up the first), adopted, gone, forgotten.
     for partitions in [3, 4, 5] {
         group.apply(&spec(&env.kafka.bootstrap(), partitions, &[&topic]));
@@ -217,6 +218,8 @@ pub(crate) fn the_role_of_the_example_suffices_and_grants_nothing_else(env: &Env
         group.claim().map_or(Ok(()), |claim| Err(claim.to_string()))
     });
     drop(operator);
+    env.kube
+        .kubectl_ok(&["delete", "kafkaconnection", &connection]);
 
     let refused: Vec<Value> = api_requests(&env.kube, &namespace)
         .into_iter()
@@ -227,6 +230,30 @@ pub(crate) fn the_role_of_the_example_suffices_and_grants_nothing_else(env: &Env
     assert!(unused.is_empty(), "granted and never used: {unused:?}");
     let more: Vec<Permission> = used(env).difference(&granted()).cloned().collect();
     assert!(more.is_empty(), "used and not granted: {more:?}");
+}
+
+/// A connection that refers to what is not there, and a group that uses it. Both are looked for.
+fn a_connection(env: &Env, namespace: &str) -> String {
+    let name = unique("role");
+    let reference = |kind: &str| json!({"kind": kind, "name": "missing", "key": "x"});
+    for (field, kind) in [("caRef", "ConfigMap"), ("certificateRef", "Secret")] {
+        let tls = json!({field: reference(kind), "keyRef": reference("Secret")});
+        let connection = json!({
+            "apiVersion": "copartition.dev/v1alpha1",
+            "kind": "KafkaConnection",
+            "metadata": {"name": name},
+            "spec": {"bootstrapServers": [env.kafka.bootstrap()], "tls": tls},
+        });
+        env.kube.apply_ok(&connection.to_string());
+        let group = Group::new(&env.kube, namespace, "through");
+        let mut spec = spec("", 3, &["never"]);
+        spec["kafka"] = json!({"connectionRef": {"name": name}});
+        group.apply(&spec);
+        let message = group.wait_for("Accepted", "False", "SecretNotFound");
+        assert!(message.contains(kind), "{message}");
+    }
+    Group::new(&env.kube, namespace, "through").delete();
+    name
 }
 
 fn granted() -> BTreeSet<Permission> {

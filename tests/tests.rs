@@ -11,6 +11,7 @@ mod api;
 mod claims;
 mod configs;
 mod conformance;
+mod connections;
 mod counts;
 mod crashes;
 mod drift;
@@ -336,6 +337,15 @@ trials! {
         a_partition_without_a_leader_stops_no_other_topic,
         a_dropped_reading_lets_go_of_its_thread_and_sockets,
         a_reading_gives_its_sink_back,
+    ];
+    connections: [
+        a_group_works_through_a_connection_and_no_secret_shows,
+        what_no_rule_allows_is_refused_and_what_stood_is_kept,
+        namespaces_may_be_named_by_label,
+        what_is_missing_is_named_and_taken_up_when_it_comes,
+        a_wrong_password_is_named_and_a_new_one_taken_up,
+        inline_connections_need_permission_and_their_own_secrets,
+        a_strimzi_cluster_gives_address_ca_and_user,
     ];
     proof: [
         records_are_proven_and_a_stranger_is_named,

@@ -128,6 +128,9 @@ pub struct Oauth {
     /// The client secret at the endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret_ref: Option<KeyRef>,
+    /// The CA certificates (PEM) that sign the endpoint's certificate; unset: the system's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_ref: Option<KeyRef>,
     /// The scope to ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1024))]

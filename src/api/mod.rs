@@ -25,3 +25,6 @@ pub const PAUSED_ANNOTATION: &str = "copartition.dev/paused";
 
 /// The annotation with the ids (topic ids, cluster ids, kube-system uids) that a user has accepted; comma-separated.
 pub const ACKNOWLEDGE_ANNOTATION: &str = "copartition.dev/acknowledge";
+
+/// The label of claims that admission policies are bound to.
+pub const GUARD_LABEL: &str = "copartition.dev/guard";

@@ -50,6 +50,15 @@ struct Run {
     /// The time between two polls of a Kafka cluster, for example 5s or 500ms.
     #[arg(long, env = "POLL_INTERVAL", default_value = "5s", value_parser = duration)]
     poll_interval: Duration,
+    /// An address that groups may name in kafka.inline: HOST:PORT, *.DOMAIN:PORT, HOST:* or * for all; repeat it for several.
+    /// Without it groups need a KafkaConnection.
+    #[arg(
+        long = "inline-connections",
+        env = "INLINE_CONNECTIONS",
+        value_name = "ADDRESS",
+        value_delimiter = ','
+    )]
+    inline_connections: Vec<controller::AllowedAddress>,
     /// How many MiB of records are read of one Kafka cluster in a minute, shared by all groups with spec.verification.
     #[arg(
         long,
@@ -165,6 +174,7 @@ fn run(arguments: Run) -> Result<(), String> {
         namespaces: arguments.watch_namespaces,
         listen: arguments.listen,
         poll_interval: arguments.poll_interval,
+        inline_connections: arguments.inline_connections,
         verification_budget: u64::from(arguments.verification_budget) << 20,
         installation: arguments.installation,
         take_over_from: arguments.take_over_from,

@@ -24,7 +24,7 @@ use super::claim_cache::State;
 use super::gate::{Gate, GateError};
 use super::marks::merged;
 use super::memory::{Subject, holds, to_claim};
-use crate::api::{ClaimSpec, CoPartitionClaim, GrowthMark};
+use crate::api::{Alias, ClaimSpec, CoPartitionClaim, GUARD_LABEL, GrowthMark};
 use crate::plan::Memory;
 
 /// How long a written claim may take to come back through the watch.
@@ -138,6 +138,7 @@ impl Claims {
         &self,
         subject: &Subject,
         memory: &Memory,
+        aliases: &[Alias],
         marks: Vec<GrowthMark>,
     ) -> Result<BTreeMap<String, String>, ClaimError> {
         let name = subject.claim_name();
@@ -149,6 +150,7 @@ impl Claims {
                 .get(&name)
                 .or(current.as_ref().map(|claim| &claim.spec));
             let mut spec = to_claim(subject, memory, base, jiff::Timestamp::now());
+            spec.aliases = aliases.to_vec();
             spec.growth_marks = merged(&spec.growth_marks, marks, |topic| {
                 memory.topics.contains_key(topic)
             });
@@ -222,10 +224,7 @@ impl Claims {
         current: Option<&CoPartitionClaim>,
     ) -> Result<(), ClaimError> {
         let mut claim = CoPartitionClaim::new(name, spec.clone());
-        claim.metadata.labels = Some(BTreeMap::from([(
-            "app.kubernetes.io/managed-by".to_owned(),
-            "copartition-operator".to_owned(),
-        )]));
+        claim.metadata.labels = Some(labels(spec));
         let params = PostParams {
             field_manager: Some("copartition-operator".to_owned()),
             ..PostParams::default()
@@ -271,6 +270,19 @@ impl Claims {
         // A panic while the lock was held leaves at worst a conflict that the next event corrects.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Admission policies bind to claims with the label [`GUARD_LABEL`] only: what they cost grows with the claims that they
+/// are given, and without an alias they have nothing to guard.
+fn labels(spec: &ClaimSpec) -> BTreeMap<String, String> {
+    let mut labels = BTreeMap::from([(
+        "app.kubernetes.io/managed-by".to_owned(),
+        "copartition-operator".to_owned(),
+    )]);
+    if !spec.aliases.is_empty() {
+        labels.insert(GUARD_LABEL.to_owned(), "true".to_owned());
+    }
+    labels
 }
 
 fn failed(name: &str, source: GateError) -> ClaimError {

@@ -8,6 +8,7 @@ use kube::Client;
 use kube::runtime::events::Recorder;
 
 use super::claims::Claims;
+use super::connections::Connections;
 use super::gate::Gate;
 use super::metrics::Metrics;
 use super::verification::Verifier;
@@ -29,6 +30,8 @@ pub(super) struct Context {
     pub(super) settling_window: Duration,
     /// The Kafka clusters.
     pub(super) kafka: Clusters,
+    /// The ways to the Kafka clusters.
+    pub(super) connections: Connections,
     /// What records say.
     pub(super) verifier: Verifier,
     /// The claims.
@@ -52,6 +55,7 @@ impl Context {
     pub(super) fn forget(&self, group: &str) {
         self.kafka.forget(group);
         self.verifier.forget(group);
+        self.connections.forget(group);
         self.attempts.forget(group);
         self.setbacks.forget(group);
         self.published.forget(group);

@@ -103,6 +103,7 @@ fn readiness(standing: &Standing, caches: Option<&Caches>) -> Result<String, Str
     };
     let waits: Vec<&str> = [
         (!caches.context.claims.synced()).then_some("claims (is the CRD copartitionclaims.copartition.dev installed, and may it be listed?)"),
+        (!caches.context.connections.synced()).then_some("connections (is the CRD kafkaconnections.copartition.dev installed, and may it be listed?)"),
         (!caches.unread.borrow().is_empty()).then_some("groups (is the CRD copartitionedtopicgroups.copartition.dev installed, and may it be listed?)"),
     ]
     .into_iter()

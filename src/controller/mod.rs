@@ -12,6 +12,7 @@ mod act;
 mod claim_cache;
 mod claims;
 mod collect;
+mod connections;
 mod context;
 mod error;
 mod events;
@@ -32,5 +33,6 @@ mod term;
 mod validate;
 pub(crate) mod verification;
 
+pub use connections::AllowedAddress;
 pub use run::{Error, Settings, run, stop_signal};
 pub use validate::declared;

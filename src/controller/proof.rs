@@ -4,7 +4,6 @@ use super::marks;
 use super::reconcile::Pass;
 use super::validate::Valid;
 use super::verification::{Asked, Found, Wish};
-use crate::kafka::ConnectionSettings;
 use crate::keys::PartitionCount;
 use crate::plan::{About, Decision, readable};
 
@@ -24,7 +23,7 @@ impl Pass {
         } else {
             let wish = Wish {
                 cluster_id: decision.cluster_id.clone(),
-                settings: ConnectionSettings::new(valid.bootstrap_servers.iter().cloned()),
+                settings: valid.settings.clone(),
                 topics: self.asked(valid, topics),
                 sampling,
             };

@@ -12,13 +12,14 @@ use kube::core::DeserializeGuard;
 use kube::runtime::controller::Action;
 
 use super::act::{Basis, act, log};
+use super::connections::{Link, LinkError, Refusal};
 use super::context::Context;
 use super::error::Error;
 use super::marks;
 use super::memory::{Subject, from_claim, from_status};
 use super::validate::{Valid, validate};
-use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupStatus, GrowthMark};
-use crate::kafka::{Cluster, ConnectionSettings, Interest};
+use crate::api::{Alias, ClaimSpec, CoPartitionedTopicGroup, GroupSpec, GroupStatus, GrowthMark};
+use crate::kafka::{Cluster, Interest};
 use crate::plan::{Actions, Decision, Group, Grow, Memory, Outcomes, Reason, View};
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
@@ -42,8 +43,9 @@ pub(super) fn reconcile(
 /// One pass over one group.
 async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action, Error> {
     context.claims.wait_synced().boxed().await;
+    context.connections.wait_synced().boxed().await;
     // 1. Dereference.
-    let mut pass = Pass::dereference(object, context);
+    let mut pass = Pass::dereference(object, context).boxed().await?;
     // 2. Validate.
     let valid = match pass.validate() {
         Ok(valid) => valid,
@@ -111,6 +113,8 @@ pub(super) struct Pass {
     acted: Option<Actions>,
     /// The status that the pass began with.
     pub(super) old: Option<GroupStatus>,
+    /// The way to the group's cluster.
+    link: Result<Link, Refusal>,
 }
 
 /// What Kafka showed.
@@ -130,9 +134,29 @@ pub(super) struct Settled {
     pub(super) again: Duration,
 }
 
+/// The way to a group's cluster, or why there is none.
+async fn link(
+    context: &Context,
+    subject: &Subject,
+    spec: &GroupSpec,
+) -> Result<Result<Link, Refusal>, Error> {
+    let group = subject.key();
+    let connections = &context.connections;
+    let link = connections.link(&group, &subject.namespace, &spec.kafka);
+    match link.await {
+        Ok(link) => Ok(Ok(link)),
+        Err(LinkError::Refused(refusal)) => Ok(Err(refusal)),
+        Err(LinkError::Api(source)) => Err(Error::Status {
+            what: "reading what the connection refers to",
+            group,
+            source: Box::new(source),
+        }),
+    }
+}
+
 impl Pass {
-    /// Step 1: what the group refers to, here its memory. It is all in caches.
-    fn dereference(object: Arc<WatchedGroup>, context: Arc<Context>) -> Self {
+    /// Step 1: what the group refers to: its memory and its connection. Once it was looked up it is all in caches.
+    async fn dereference(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Self, Error> {
         let mut subject = Subject::of(object.meta());
         let mut old = object
             .0
@@ -152,48 +176,59 @@ impl Pass {
             (None, Some(status)) => from_status(status),
             (None, None) => Memory::default(),
         };
-        Pass {
+        let link = match &object.0 {
+            Ok(group) => link(&context, &subject, &group.spec).await?,
+            Err(invalid) => Err(Refusal {
+                reason: Reason::InvalidSpec,
+                message: format!(
+                    "the resource does not fit this version of the operator: {}; correct it or update the CRD",
+                    invalid.error
+                ),
+            }),
+        };
+        Ok(Pass {
             context,
             subject,
             object,
             memory,
             acted: None,
             old,
-        }
+            link,
+        })
     }
 
-    /// Step 2: the spec as a [`Group`], or why it cannot be one.
-    fn validate(&self) -> Result<Valid, String> {
-        match &self.object.0 {
-            Ok(group) => validate(
-                &group.spec,
-                group
-                    .metadata
-                    .annotations
-                    .as_ref()
-                    .unwrap_or(&BTreeMap::new()),
-            )
-            .map_err(|problems| problems.join("; ")),
-            Err(invalid) => Err(format!(
-                "the resource does not fit this version of the operator: {}; correct it or update the CRD",
-                invalid.error
-            )),
-        }
+    /// Step 2: the spec as a [`Group`] that may use its connection, or why it cannot be one.
+    fn validate(&self) -> Result<Valid, Refusal> {
+        let Ok(group) = &self.object.0 else {
+            return Err(self.link.clone().err().unwrap_or_else(|| Refusal {
+                reason: Reason::InvalidSpec,
+                message: String::new(),
+            }));
+        };
+        let none = BTreeMap::new();
+        let annotations = group.metadata.annotations.as_ref().unwrap_or(&none);
+        let declared = validate(&group.spec, annotations).map_err(|problems| Refusal {
+            reason: Reason::InvalidSpec,
+            message: problems.join("; "),
+        })?;
+        let link = self.link.as_ref().map_err(Clone::clone)?;
+        link.refuse(&self.subject.namespace, &group.spec)?;
+        Ok(declared.on(link.settings.clone()))
     }
 
     /// Step 3: the group's part of the cluster's snapshot.
     fn observe(&self, valid: &Valid) -> Result<Observed, Error> {
         let key = self.subject.key();
-        let settings = ConnectionSettings::new(valid.bootstrap_servers.iter().cloned());
+        let settings = &valid.settings;
         let cluster = self
             .context
             .kafka
-            .cluster(&settings)
+            .cluster(settings)
             .map_err(|source| Error::Connect {
                 group: key.clone(),
                 source,
             })?;
-        self.context.kafka.use_only(&key, &settings);
+        self.context.kafka.use_only(&key, settings);
         cluster.set_interest(&key, self.interest(&valid.group));
         let health = cluster.health();
         Ok(match cluster.view(&key) {
@@ -256,7 +291,7 @@ impl Pass {
             let marks = self.marks(cluster, decision).await;
             let claims = &self.context.claims;
             let conflicts = claims
-                .record(&self.subject, &decision.memory, marks)
+                .record(&self.subject, &decision.memory, self.aliases(), marks)
                 .await?;
             if !conflicts.is_empty() {
                 return Ok(false);
@@ -323,7 +358,7 @@ impl Pass {
         if cluster.view(&self.subject.key()).is_none() {
             self.context
                 .claims
-                .record(&self.subject, &self.memory, Vec::new())
+                .record(&self.subject, &self.memory, self.aliases(), Vec::new())
                 .await?;
         }
         Ok(acted.outcomes)
@@ -361,6 +396,11 @@ impl Pass {
         let window = self.context.settling_window;
         self.claim()
             .and_then(|claim| marks::next_due(&claim.growth_marks, window, Timestamp::now()))
+    }
+
+    /// The names under which other operators know the cluster.
+    fn aliases(&self) -> &[Alias] {
+        self.link.as_ref().map_or(&[], |link| &link.aliases)
     }
 
     pub(super) fn claim(&self) -> Option<ClaimSpec> {

@@ -8,6 +8,7 @@ use kube::api::Api;
 use kube::core::DynamicObject;
 use kube::runtime::controller::Action;
 
+use super::connections::Refusal;
 use super::error::Error;
 use super::reconcile::{Pass, SAFETY_NET, Settled, WatchedGroup};
 use super::validate::Valid;
@@ -68,7 +69,7 @@ impl Pass {
     }
 
     /// Step 6 for a group that is not accepted: what was known before stays readable.
-    pub(super) async fn refuse(&self, problem: &str) -> Result<Action, Error> {
+    pub(super) async fn refuse(&self, refusal: &Refusal) -> Result<Action, Error> {
         let old = match &self.old {
             Some(old) => old.clone(),
             None => self.live_status().await?,
@@ -80,10 +81,10 @@ impl Pass {
             .as_ref()
             .and_then(|all| all.get(PAUSED_ANNOTATION))
             .is_some_and(|value| value == "true");
-        let said = refused(Reason::InvalidSpec, State::False, problem, paused);
+        let said = refused(refusal.reason, State::False, &refusal.message, paused);
         let new = status::status(
             &said,
-            not_asked(),
+            not_asked(refusal.reason),
             self.subject.generation,
             false,
             Some(&old),
@@ -107,13 +108,14 @@ impl Pass {
         cluster: &Cluster,
     ) -> Result<Action, Error> {
         self.context.verifier.suspend(&self.subject.key());
+        self.context.connections.suspect(&self.subject.key());
         let health = cluster.health();
         let old = self.old.clone().unwrap_or_default();
         let (reason, words) = silence(&health);
         let message = format!(
             "wanted an answer from {}, seen: {}. Check the address, the network and the brokers. Verdicts are those of the \
              last answer; it is tried again and heals by itself",
-            valid.bootstrap_servers.join(", "),
+            valid.settings.bootstrap_servers.join(", "),
             reason.doc().trim_end_matches('.').replacen(
                 |_: char| true,
                 &reason.doc()[..1].to_lowercase(),
@@ -259,12 +261,12 @@ pub(super) fn reachable(cluster_id: &str) -> Condition {
 }
 
 /// What is said of the cluster of a group that is not valid.
-pub(super) fn not_asked() -> Condition {
+pub(super) fn not_asked(because: Reason) -> Condition {
     Condition::new(
         ConditionType::KafkaReachable,
         State::Unknown,
         Reason::Pending,
-        "not asked while Accepted is False (InvalidSpec)",
+        format!("not asked while Accepted is False ({because})"),
     )
 }
 

@@ -9,6 +9,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::connections::AllowedAddress;
 use super::http::{Pages, serve};
 use super::lease::{Campaign, Candidate};
 use super::metrics::Metrics;
@@ -24,6 +25,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// The time between two polls of a Kafka cluster.
     pub poll_interval: Duration,
+    /// The addresses that connections written out in groups may name; with none such connections are refused.
+    pub inline_connections: Vec<AllowedAddress>,
     /// How many bytes of records are read of one Kafka cluster in a minute, for all groups with `verification`.
     pub verification_budget: u64,
     /// The name of this installation among those in one Kubernetes cluster; none means the namespace of its Lease.
@@ -93,6 +96,7 @@ pub async fn run(settings: Settings) -> Result<(), Error> {
     let candidate = candidate(&settings, client.default_namespace());
     let installation = installation_of(&settings, &candidate.namespace);
     let identity = candidate.identity.clone();
+    let own_namespace = candidate.namespace.clone();
     let campaign = Campaign::begin(client.clone(), candidate);
 
     let counters = Counters::default();
@@ -107,6 +111,7 @@ pub async fn run(settings: Settings) -> Result<(), Error> {
         settings: &settings,
         installation: &installation,
         identity: &identity,
+        own_namespace: &own_namespace,
         client: &client,
         counters: &counters,
         pages: &pages,
@@ -196,6 +201,7 @@ mod tests {
             poll_interval: Duration::from_secs(5),
             installation: installation.map(ToOwned::to_owned),
             take_over_from: Vec::new(),
+            inline_connections: Vec::new(),
             verification_budget: 1,
             claim_retention: Duration::from_secs(600),
             settling_window: Duration::from_secs(600),

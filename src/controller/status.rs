@@ -64,7 +64,7 @@ pub(super) fn status(
         verification: None,
         conditions: conditions
             .iter()
-            .map(|condition| kube_condition(condition, generation, old, now))
+            .map(|condition| kube_condition(condition, generation, known(old), now))
             .collect(),
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn kept(
         observed_generation: generation,
         conditions: conditions
             .iter()
-            .map(|condition| kube_condition(condition, generation, Some(old), now))
+            .map(|condition| kube_condition(condition, generation, &old.conditions, now))
             .collect(),
         ..old.clone()
     }
@@ -152,15 +152,16 @@ pub(super) fn find(status: &GroupStatus, kind: ConditionType) -> Option<&KubeCon
         .find(|condition| condition.type_ == kind.as_str())
 }
 
-fn kube_condition(
+/// A condition as Kubernetes knows them. One that has the status of its predecessor among `old` keeps its transition time.
+pub(super) fn kube_condition(
     condition: &Condition,
     generation: Option<i64>,
-    old: Option<&GroupStatus>,
+    old: &[KubeCondition],
     now: Timestamp,
 ) -> KubeCondition {
-    let last = old
-        .and_then(|old| find(old, condition.kind))
-        .filter(|last| last.status == condition.state.as_str());
+    let last = old.iter().find(|last| {
+        last.type_ == condition.kind.as_str() && last.status == condition.state.as_str()
+    });
     KubeCondition {
         type_: condition.kind.as_str().to_owned(),
         status: condition.state.as_str().to_owned(),
@@ -172,6 +173,10 @@ fn kube_condition(
             |last| last.last_transition_time.clone(),
         ),
     }
+}
+
+fn known(old: Option<&GroupStatus>) -> &[KubeCondition] {
+    old.map_or(&[], |old| &old.conditions)
 }
 
 /// Kubernetes keeps whole seconds in these times; a fraction would come back different and look like a change.

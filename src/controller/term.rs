@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 
 use super::claims::{ClaimEvent, Claims};
 use super::collect::Collector;
+use super::connections::{self, Connections, Lookups};
 use super::context::{Attempts, Context, Neglected, Published, Setbacks};
 use super::error;
 use super::gate::Gate;
@@ -31,7 +32,7 @@ use super::memory::Subject;
 use super::reconcile::{WatchedGroup, reconcile};
 use super::run::{Counters, Settings};
 use super::verification::{self, Verifier};
-use crate::api::CoPartitionClaim;
+use crate::api::{CoPartitionClaim, KafkaConnection};
 use crate::kafka::{Clusters, PollSettings, WriteGuard};
 use crate::plan::Owner;
 
@@ -47,6 +48,8 @@ pub(super) struct Office<'a> {
     pub(super) settings: &'a Settings,
     pub(super) installation: &'a str,
     pub(super) identity: &'a str,
+    /// Where the Secrets of connections lie.
+    pub(super) own_namespace: &'a str,
     pub(super) client: &'a Client,
     pub(super) counters: &'a Counters,
     pub(super) pages: &'a Pages,
@@ -129,6 +132,13 @@ pub(super) async fn lead(office: &Office<'_>, term: Term, stopped: watch::Receiv
         context.clone(),
         triggers.clone(),
     ));
+    tasks.spawn(watch_connections(
+        office.client.clone(),
+        context.clone(),
+        triggers.clone(),
+    ));
+    tasks.spawn(look_again(context.clone(), triggers.clone()));
+    tasks.spawn(connections::report(context.clone()));
     tasks.spawn(read_records(context.clone(), triggers.clone()));
     tasks.spawn(announce_kafka_changes(context.clone(), triggers));
     tasks.spawn(collect_claims(
@@ -184,6 +194,12 @@ async fn context(
             poll,
             Arc::clone(&office.counters.kafka),
             WriteGuard::new(move || term.holds()),
+        ),
+        connections: Connections::new(
+            Lookups::new(client.clone(), Arc::clone(&gate)),
+            office.settings.inline_connections.clone(),
+            office.own_namespace,
+            office.settings.namespaces.is_empty(),
         ),
         verifier: Verifier::new(
             office.settings.verification_budget,
@@ -304,7 +320,61 @@ async fn watch_claims(client: Client, context: Arc<Context>, triggers: Triggers)
 async fn announce_kafka_changes(context: Arc<Context>, triggers: Triggers) {
     loop {
         for group in context.kafka.next_changed().await {
+            announce(&context, &triggers, &group).await;
+        }
+    }
+}
+
+/// Announces a group, or a connection, which is called as a group without a namespace.
+async fn announce(context: &Context, triggers: &Triggers, user: &str) {
+    if user.starts_with('/') {
+        context.connections.wake();
+    } else {
+        triggers.announce_group(user).await;
+    }
+}
+
+async fn watch_connections(client: Client, context: Arc<Context>, triggers: Triggers) {
+    let connections: Api<KafkaConnection> = Api::all(client);
+    let events = watcher(connections, watcher::Config::default()).default_backoff();
+    let mut events = pin!(events.modify(slim));
+    let mut listed = BTreeSet::new();
+    while let Some(event) = events.next().await {
+        let users = match event {
+            Ok(watcher::Event::Init) => {
+                listed.clear();
+                continue;
+            }
+            Ok(watcher::Event::InitApply(connection)) => {
+                listed.insert(connection.name_any());
+                context.connections.changed(connection)
+            }
+            Ok(watcher::Event::InitDone) => context.connections.listed(&listed),
+            Ok(watcher::Event::Apply(connection)) => context.connections.changed(connection),
+            Ok(watcher::Event::Delete(connection)) => {
+                let name = connection.name_any();
+                context.kafka.forget(&format!("/{name}"));
+                context.connections.gone(&name)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "watching connections; tried again");
+                continue;
+            }
+        };
+        for group in users {
             triggers.announce_group(&group).await;
+        }
+    }
+}
+
+/// How often it is looked whether what connections refer to is due to be read again.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+async fn look_again(context: Arc<Context>, triggers: Triggers) {
+    loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        for user in context.connections.refresh().await {
+            announce(&context, &triggers, &user).await;
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::api::{
     self, ACKNOWLEDGE_ANNOTATION, AlterLock, GroupSpec, InlineConnection, KafkaRef, Management,
     Mode, PAUSED_ANNOTATION, TopicSpec, Verification,
 };
+use crate::kafka::ConnectionSettings;
 use crate::plan::{Consent, Group, Topic};
 
 /// The most partitions that a group may ask for, over all its topics.
@@ -20,13 +21,33 @@ const MOST_PARTITIONS: i64 = 20_000;
 
 /// A spec that can be worked on.
 #[derive(Clone, Debug, PartialEq)]
+pub(super) struct Declared {
+    /// What the group wants.
+    pub(super) group: Group,
+    /// How its records are to be sampled, if they are.
+    pub(super) sampling: Option<Sampling>,
+}
+
+/// A spec that can be worked on, and the way to its cluster.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Valid {
     /// What the group wants.
     pub(super) group: Group,
-    /// `host:port` of some brokers of its cluster.
-    pub(super) bootstrap_servers: Vec<String>,
     /// How its records are to be sampled, if they are.
     pub(super) sampling: Option<Sampling>,
+    /// How its cluster is reached.
+    pub(super) settings: ConnectionSettings,
+}
+
+impl Declared {
+    /// With the way to its cluster.
+    pub(super) fn on(self, settings: ConnectionSettings) -> Valid {
+        Valid {
+            group: self.group,
+            sampling: self.sampling,
+            settings,
+        }
+    }
 }
 
 /// How the records of a group are sampled.
@@ -85,16 +106,16 @@ impl Valid {
     }
 }
 
-/// Turns a spec and the annotations beside it into a [`Valid`].
+/// Turns a spec and the annotations beside it into what it declares. What its connection leads to is another matter.
 ///
 /// # Errors
 /// One sentence for each thing that is wrong, naming the field.
 pub(super) fn validate(
     spec: &GroupSpec,
     annotations: &BTreeMap<String, String>,
-) -> Result<Valid, Vec<String>> {
+) -> Result<Declared, Vec<String>> {
     let mut problems = Vec::new();
-    let bootstrap_servers = connection(&spec.kafka, &mut problems);
+    connection(&spec.kafka, &mut problems);
     not_implemented(spec, &mut problems);
     names(&spec.topics, &mut problems);
     counts(spec, &mut problems);
@@ -105,11 +126,7 @@ pub(super) fn validate(
         .as_ref()
         .map(|verification| Sampling::of(verification, &mut problems));
     if problems.is_empty() {
-        Ok(Valid {
-            group,
-            bootstrap_servers,
-            sampling,
-        })
+        Ok(Declared { group, sampling })
     } else {
         Err(problems)
     }
@@ -191,28 +208,15 @@ fn acknowledged(ids: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn connection(kafka: &KafkaRef, problems: &mut Vec<String>) -> Vec<String> {
+fn connection(kafka: &KafkaRef, problems: &mut Vec<String>) {
     match (&kafka.connection_ref, &kafka.inline) {
-        (Some(_), None) => problems.push(unavailable(
-            "kafka.connectionRef",
-            "write the connection out in kafka.inline",
-        )),
-        (None, Some(inline)) => return bootstrap(inline, problems),
+        (Some(_), None) => {}
+        (None, Some(inline)) => bootstrap(inline, problems),
         _ => problems.push("kafka: give exactly one of connectionRef and inline".to_owned()),
     }
-    Vec::new()
 }
 
-fn bootstrap(inline: &InlineConnection, problems: &mut Vec<String>) -> Vec<String> {
-    if inline.tls.is_some() {
-        problems.push(unavailable("kafka.inline.tls", "use a plaintext listener"));
-    }
-    if inline.sasl.is_some() {
-        problems.push(unavailable(
-            "kafka.inline.sasl",
-            "use a listener without a login",
-        ));
-    }
+fn bootstrap(inline: &InlineConnection, problems: &mut Vec<String>) {
     if inline.bootstrap_servers.is_empty() {
         problems.push(
             "kafka.inline.bootstrapServers: name at least one broker as host:port".to_owned(),
@@ -232,7 +236,35 @@ fn bootstrap(inline: &InlineConnection, problems: &mut Vec<String>) -> Vec<Strin
             ));
         }
     }
-    inline.bootstrap_servers.clone()
+}
+
+/// The settings of a connection that needs nothing of Kubernetes.
+///
+/// # Errors
+/// One sentence for each thing that does.
+pub(super) fn without_kubernetes(kafka: &KafkaRef) -> Result<ConnectionSettings, Vec<String>> {
+    let mut problems = Vec::new();
+    if kafka.connection_ref.is_some() {
+        problems.push(unavailable(
+            "kafka.connectionRef",
+            "write the connection out in kafka.inline",
+        ));
+    }
+    let inline = kafka.inline.clone().unwrap_or_default();
+    if inline.tls.is_some() {
+        problems.push(unavailable("kafka.inline.tls", "use a plaintext listener"));
+    }
+    if inline.sasl.is_some() {
+        problems.push(unavailable(
+            "kafka.inline.sasl",
+            "use a listener without a login",
+        ));
+    }
+    if problems.is_empty() {
+        Ok(ConnectionSettings::new(inline.bootstrap_servers))
+    } else {
+        Err(problems)
+    }
 }
 
 /// A field of the API that this version does not act on is refused: silence would look like consent.

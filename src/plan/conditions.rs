@@ -59,7 +59,7 @@ words! {
         InvalidSpec: "A field is wrong or not implemented yet; the message names it.",
         NotPermitted: "The connection's rules do not allow what the group asks for.",
         ConnectionNotFound: "There is no KafkaConnection of that name.",
-        SecretNotFound: "A Secret or ConfigMap that the connection names is missing.",
+        SecretNotFound: "A Secret, ConfigMap or Strimzi resource that the connection names is missing, or has not what it should have; the message names it.",
         TopicConflict: "Another group holds one of the topics; the message names it.",
         ManagedByOther: "Another installation of the operator wrote this group's claim.",
         ForeignMemory: "The claim was written in another Kubernetes cluster, as after restoring a backup.",

@@ -85,11 +85,15 @@ pub struct Report {
 
 /// The report of a group on which nothing could be decided because it is not accepted.
 pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Report {
+    let open = match reason {
+        Reason::NotPermitted => Reason::NotPermitted,
+        _ => Reason::Pending,
+    };
     let unjudged = |kind| {
         Condition::new(
             kind,
             State::Unknown,
-            Reason::Pending,
+            open,
             format!("not judged while Accepted is not True ({reason})"),
         )
     };

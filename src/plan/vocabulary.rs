@@ -34,6 +34,9 @@ pub const VOCABULARY: &[Entry] = {
             False,
             &[
                 R::InvalidSpec,
+                R::NotPermitted,
+                R::ConnectionNotFound,
+                R::SecretNotFound,
                 R::TopicConflict,
                 R::ManagedByOther,
                 R::ForeignMemory,
@@ -79,6 +82,7 @@ pub const VOCABULARY: &[Entry] = {
                 R::OffsetsUnreadable,
                 R::TopicNotAuthorized,
                 R::Creating,
+                R::NotPermitted,
                 R::Pending,
             ],
         ),
@@ -95,7 +99,12 @@ pub const VOCABULARY: &[Entry] = {
         entry(
             C::KeySchemesAligned,
             Unknown,
-            &[R::SchemeNotDeclared, R::NotProvable, R::Pending],
+            &[
+                R::SchemeNotDeclared,
+                R::NotProvable,
+                R::NotPermitted,
+                R::Pending,
+            ],
         ),
         entry(C::TopicConfigsApplied, True, &[R::Applied]),
         entry(
@@ -103,7 +112,11 @@ pub const VOCABULARY: &[Entry] = {
             False,
             &[R::Rejected, R::NotAuthorized, R::WouldDropData, R::Observed],
         ),
-        entry(C::TopicConfigsApplied, Unknown, &[R::Pending]),
+        entry(
+            C::TopicConfigsApplied,
+            Unknown,
+            &[R::NotPermitted, R::Pending],
+        ),
         entry(C::KeysVerified, True, &[R::KeysFit]),
         entry(
             C::KeysVerified,
@@ -121,6 +134,7 @@ pub const VOCABULARY: &[Entry] = {
                 R::NotProvable,
                 R::TopicNotAuthorized,
                 R::ReadIncomplete,
+                R::NotPermitted,
                 R::Pending,
                 R::Off,
             ],
@@ -132,7 +146,11 @@ pub const VOCABULARY: &[Entry] = {
             False,
             &[R::UntaggedTemplate, R::TagMismatch],
         ),
-        entry(C::SlotsAligned, Unknown, &[R::Off, R::Pending]),
+        entry(
+            C::SlotsAligned,
+            Unknown,
+            &[R::Off, R::NotPermitted, R::Pending],
+        ),
         entry(C::Locked, False, &[R::Off]),
         entry(C::Paused, True, &[R::Paused]),
         entry(C::Paused, False, &[R::NotPaused]),

@@ -56,6 +56,7 @@ impl Operator {
         let own = own.and_then(|namespaces| namespaces.split(',').next());
         let defaults = [
             ("--poll-interval", Some("500ms")),
+            ("--inline-connections", Some("*")),
             ("--installation", Some("tests")),
             ("--lease-namespace", own),
             ("--identity", own),

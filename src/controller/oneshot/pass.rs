@@ -10,11 +10,11 @@ use super::super::act::{Acted, Basis, act, log, rehearse};
 use super::super::memory::{Subject, from_status};
 use super::super::report::{not_asked, reachable, silence};
 use super::super::status;
-use super::super::validate::{Valid, validate};
+use super::super::validate::{Valid, validate, without_kubernetes};
 use super::Done;
 use super::step::{Step, begun, finish};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus};
-use crate::kafka::{self, Cluster, Clusters, ConnectionSettings, Health, Interest};
+use crate::kafka::{self, Cluster, Clusters, Health, Interest};
 use crate::plan::{
     Actions, Condition, ConditionType, Decision, Exit, Memory, Outcomes, Owner, Reason, Report,
     State, TRIED_AGAIN, TopicReading, View, predict, refused, report, summarise,
@@ -51,10 +51,9 @@ impl Pass {
         kafka: &Clusters,
         request_timeout: Duration,
     ) -> Self {
-        let annotations = group.metadata.annotations.clone().unwrap_or_default();
         let mut pass = Self {
             subject: Subject::of(&group.metadata),
-            valid: validate(&group.spec, &annotations).map_err(|problems| problems.join("; ")),
+            valid: valid(&group, request_timeout),
             cluster: None,
             silent: None,
             memory: group.status.as_ref().map(from_status).unwrap_or_default(),
@@ -73,9 +72,7 @@ impl Pass {
                 configs: topics.clone(),
                 topics,
             };
-            let settings = ConnectionSettings::new(valid.bootstrap_servers.iter().cloned())
-                .with_request_timeout(request_timeout);
-            let cluster = kafka.cluster(&settings)?;
+            let cluster = kafka.cluster(&valid.settings)?;
             cluster.set_interest(&pass.key(), interest);
             Ok::<_, kafka::Error>(cluster)
         });
@@ -254,7 +251,7 @@ impl Pass {
             Ok(valid) => (
                 valid.group.observe,
                 valid.group.paused,
-                valid.bootstrap_servers.clone(),
+                valid.settings.bootstrap_servers.clone(),
             ),
             Err(_) => (false, false, Vec::new()),
         };
@@ -309,7 +306,7 @@ impl Pass {
             Err(problem) => {
                 return (
                     refused(Reason::InvalidSpec, State::False, problem, false),
-                    not_asked(),
+                    not_asked(Reason::InvalidSpec),
                 );
             }
         };
@@ -327,7 +324,7 @@ impl Pass {
                     *reason,
                     format!(
                         "wanted an answer from {}, seen: {words}. Check the address, the network and the brokers",
-                        valid.bootstrap_servers.join(", ")
+                        valid.settings.bootstrap_servers.join(", ")
                     ),
                 ),
                 None => Condition::new(
@@ -366,5 +363,25 @@ fn carried_out(actions: Actions, acted: &Acted) -> Actions {
             .into_iter()
             .filter(|alter| !acted.outcomes.configs.contains_key(&alter.topic))
             .collect(),
+    }
+}
+
+/// The spec and the way to its cluster, which a run has to find without Kubernetes.
+fn valid(group: &CoPartitionedTopicGroup, request_timeout: Duration) -> Result<Valid, String> {
+    let annotations = group.metadata.annotations.clone().unwrap_or_default();
+    let settings = without_kubernetes(&group.spec.kafka);
+    match (validate(&group.spec, &annotations), settings) {
+        (Ok(declared), Ok(settings)) => {
+            Ok(declared.on(settings.with_request_timeout(request_timeout)))
+        }
+        (declared, settings) => {
+            let problems = [declared.err(), settings.err()];
+            Err(problems
+                .into_iter()
+                .flatten()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("; "))
+        }
     }
 }

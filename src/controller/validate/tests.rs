@@ -29,7 +29,6 @@ fn defaults_are_resolved() {
         .map(|topic| topic.name.as_str())
         .collect();
     assert_eq!(managed, ["a"]);
-    assert_eq!(valid.bootstrap_servers, ["kafka:9092"]);
 }
 
 #[test]
@@ -67,10 +66,6 @@ fn annotations_pause_and_acknowledge() {
 #[test]
 fn what_is_not_implemented_is_refused_by_name() {
     for (field, change) in [
-        (
-            "kafka.connectionRef",
-            json!({"kafka": {"connectionRef": {"name": "prod"}}}),
-        ),
         ("alterLock", json!({"alterLock": "Deny"})),
         (
             "consumerGroups",

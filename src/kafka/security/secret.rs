@@ -21,7 +21,7 @@ impl Secret {
     }
 
     /// The value itself: to be handed on, not to be kept.
-    pub(in super::super) fn expose(&self) -> &[u8] {
+    pub(crate) fn expose(&self) -> &[u8] {
         &self.0
     }
 }
