@@ -29,6 +29,12 @@ pub(crate) fn topics_written_alike_are_proven(env: &Env) {
     let said = text(&output);
     assert!(said.contains("KeysVerified True (KeysFit)"), "{said}");
     assert!(!said.contains("user-"), "{said}");
+    let output = run(env, &[&args[..], &["-o", "html"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.contains("KeysVerified is True (KeysFit)"), "{page}");
+    assert_eq!(page.matches("<span class=\"bars\">").count(), 12, "{page}");
+    assert!(!page.contains("user-"), "{page}");
 }
 
 pub(crate) fn another_partitioner_is_named_with_its_clients(env: &Env) {

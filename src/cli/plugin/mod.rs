@@ -9,6 +9,7 @@ mod keys;
 mod layout;
 mod lines;
 mod live;
+mod page;
 mod plan;
 mod schemes;
 mod source;

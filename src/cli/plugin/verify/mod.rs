@@ -1,6 +1,7 @@
 //! `verify`: whether the records of topics lie where the declared scheme puts them.
 
 mod checkpoint;
+mod html;
 mod interrupt;
 mod progress;
 mod proof;
@@ -9,13 +10,14 @@ mod subject;
 mod table;
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 
-use super::document::{Output, document};
+use super::document::{self, document};
 use super::source::{Bare, Where};
 use super::terminal::{Io, print};
 use crate::kafka::{Cancel, Extent};
@@ -113,6 +115,18 @@ pub(super) struct Verify {
     output: Output,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// Columns for people
+    Table,
+    /// One JSON object
+    Json,
+    /// One YAML document
+    Yaml,
+    /// One page for a browser or a printer, with nothing beside it
+    Html,
+}
+
 fn since(text: &str) -> Result<Timestamp, String> {
     if let Ok(ago) = text.parse::<SignedDuration>() {
         return Timestamp::now()
@@ -142,17 +156,7 @@ pub(super) fn run(arguments: &Verify, io: &mut Io<'_>) -> Result<u8, String> {
         verified.push(proof::verify(arguments, subject, &cancel)?);
     }
     print(io.stdout, |out| {
-        // As the other commands: one object for one group, a list for several.
-        match &verified[..] {
-            [one] if document(out, arguments.output, one)? => Ok(()),
-            several if arguments.output != Output::Table => {
-                let groups = HashMap::from([("groups", several)]);
-                document(out, arguments.output, &groups).map(|_| ())
-            }
-            several => several
-                .iter()
-                .try_for_each(|one| table::write(out, one, io.colour)),
-        }
+        arguments.output.write(out, &verified, io.colour)
     })?;
     if let Some(path) = &arguments.checkpoint
         && verified.iter().all(Proof::is_complete)
@@ -162,7 +166,37 @@ pub(super) fn run(arguments: &Verify, io: &mut Io<'_>) -> Result<u8, String> {
     Ok(verified.iter().map(Proof::exit_code).max().unwrap_or(0))
 }
 
+impl Output {
+    fn write(self, out: &mut dyn Write, verified: &[Proof], colour: bool) -> io::Result<()> {
+        let form = match self {
+            Self::Table => {
+                return verified
+                    .iter()
+                    .try_for_each(|one| table::write(out, one, colour));
+            }
+            Self::Html => return html::write(out, verified),
+            Self::Json => document::Output::Json,
+            Self::Yaml => document::Output::Yaml,
+        };
+        // As the other commands: one object for one group, a list for several.
+        match verified {
+            [one] => document(out, form, one)?,
+            several => document(out, form, &HashMap::from([("groups", several)]))?,
+        };
+        Ok(())
+    }
+}
+
 impl Verify {
+    /// What is read, in words.
+    fn read(&self) -> String {
+        match (self.full, self.since) {
+            (true, _) => "all records".to_owned(),
+            (false, Some(since)) => format!("the records since {since}"),
+            (false, None) => format!("the newest {} records of each partition", self.records),
+        }
+    }
+
     fn extent(&self) -> Extent {
         match self.since {
             _ if self.full => Extent::Everything,

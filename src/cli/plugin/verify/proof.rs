@@ -78,6 +78,7 @@ pub(super) fn verify(
     }
     Ok(Proof::of(
         subject.group.clone(),
+        arguments.read(),
         &course.judge.report(),
         unread,
     ))

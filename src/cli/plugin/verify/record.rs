@@ -11,6 +11,8 @@ use crate::verify::{Between, GroupReport, OnPartition, Outcome, TopicReport};
 pub(super) struct Proof {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<String>,
+    /// What was asked for.
+    pub(super) read: String,
     pub(super) keys_verified: Condition,
     pub(super) topics: Vec<Judged>,
     /// Topics that share keys.
@@ -50,6 +52,8 @@ pub(super) struct Judged {
     pub(super) more_keys: bool,
     pub(super) reason: String,
     pub(super) message: String,
+    #[serde(skip)]
+    pub(super) refuted: bool,
     pub(super) per_partition: Vec<Partition>,
 }
 
@@ -83,6 +87,7 @@ pub(super) struct Unread {
 impl Proof {
     pub(super) fn of(
         group: Option<String>,
+        read: String,
         report: &GroupReport,
         unread: Vec<(String, Incomplete)>,
     ) -> Self {
@@ -95,6 +100,7 @@ impl Proof {
         };
         Self {
             group,
+            read,
             keys_verified: Condition {
                 status: match outcome {
                     Outcome::Verified if unread.is_empty() => "True",
@@ -133,6 +139,15 @@ impl Proof {
         }
     }
 
+    /// What it is called: the group's name, or those of its topics.
+    pub(super) fn name(&self) -> String {
+        let topics = || {
+            let judged = self.topics.iter().map(|topic| topic.topic.as_str());
+            judged.collect::<Vec<&str>>().join(", ")
+        };
+        self.group.clone().unwrap_or_else(topics)
+    }
+
     /// Whether all that was asked for was read.
     pub(super) fn is_complete(&self) -> bool {
         self.incomplete.is_empty()
@@ -164,6 +179,7 @@ fn topic(report: &TopicReport) -> Judged {
         more_keys: report.keys.more,
         reason: report.verdict.reason().to_string(),
         message: report.to_string(),
+        refuted: report.verdict.reason().outcome() == Outcome::Refuted,
         per_partition: report
             .per_partition
             .iter()

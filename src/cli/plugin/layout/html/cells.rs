@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use super::super::super::page::{Escaped, bar};
 use super::super::super::terminal::counted;
 use super::super::Outcome;
-use super::{Column, Escaped, Html, facts};
+use super::{Column, Html, facts};
 use crate::keys::Placement;
 use crate::layout::Tally;
 
@@ -53,7 +54,7 @@ impl Html {
                     Some(0) => out.write_all(b"<span class=\"none\">no key</span>")?,
                     Some(keys) => {
                         count(out, *keys)?;
-                        bar(out, *keys, fullest)?;
+                        bar(out, "", *keys, fullest)?;
                         self.list(out, column.layout, Placement::At(*row))?;
                     }
                 }
@@ -121,13 +122,4 @@ fn open(out: &mut dyn Write, column: &Column) -> io::Result<()> {
 
 fn count(out: &mut dyn Write, keys: u64) -> io::Result<()> {
     write!(out, "<span class=\"count\">{}</span>", counted(keys, "key"))
-}
-
-/// A bar as a drawing, since backgrounds are not printed. What it says stands beside it in words.
-fn bar(out: &mut dyn Write, keys: u64, fullest: u64) -> io::Result<()> {
-    let thousandths = (u128::from(keys) * 1000 / u128::from(fullest)).max(5);
-    write!(
-        out,
-        "<svg viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{thousandths}\" height=\"8\"/></svg>"
-    )
 }

@@ -3,11 +3,11 @@
 mod cells;
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
 use std::io::{self, Write};
 
+use super::super::page::{self, Escaped};
 use super::super::subject::{Placed, Subject};
-use super::super::terminal::{counted, cut, printable, ranges};
+use super::super::terminal::{counted, cut, ranges};
 use super::{Form, Outcome, differ};
 use crate::keys::Placement;
 use crate::layout::Tally;
@@ -38,28 +38,6 @@ struct Key {
 struct Column {
     name: String,
     layout: usize,
-}
-
-/// A text in HTML.
-struct Escaped<'a>(&'a str);
-
-impl Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = printable(self.0);
-        let mut rest = &text[..];
-        while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-            f.write_str(&rest[..at])?;
-            f.write_str(match rest.as_bytes()[at] {
-                b'&' => "&amp;",
-                b'<' => "&lt;",
-                b'>' => "&gt;",
-                b'"' => "&quot;",
-                _ => "&#39;",
-            })?;
-            rest = &rest[at + 1..];
-        }
-        f.write_str(rest)
-    }
 }
 
 impl Html {
@@ -94,24 +72,15 @@ impl Form for Html {
         let name = subject.name().unwrap_or(&scheme);
         if at == 0 {
             let title = if of == 1 { name } else { "several groups" };
-            write!(
-                out,
-                "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-                 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-                 <title>Where the keys of {} lie</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Where keys lie</h1>\n",
-                Escaped(title)
-            )?;
+            let title = format!("Where the keys of {title} lie");
+            page::open(out, &title, "Where keys lie", STYLE)?;
         }
         writeln!(out, "<h2>{}</h2>", Escaped(name))?;
         self.summary(outcome, out)?;
         let rows = rows(outcome);
         self.table(outcome, &columns(subject), &rows, out)?;
         if at + 1 == of {
-            write!(
-                out,
-                "</main>\n<footer>Made by kubectl copartition {}</footer>\n</body>\n</html>\n",
-                env!("CARGO_PKG_VERSION")
-            )?;
+            page::close(out)?;
         }
         Ok(())
     }
