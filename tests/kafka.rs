@@ -1,5 +1,6 @@
 //! What `src/kafka` does to real brokers, and what it makes of their answers and their silence.
 
+mod bearer;
 mod client;
 mod cluster;
 mod many;
@@ -18,6 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::env::wait_for;
 
+pub(crate) use bearer::*;
 pub(crate) use client::*;
 pub(crate) use cluster::*;
 pub(crate) use many::*;

@@ -149,6 +149,9 @@ trials! {
         a_refused_certificate_is_named,
         the_wrong_protocol_is_hinted_at,
         unusable_credentials_are_refused_before_anything_is_sent,
+        a_token_logs_in,
+        tokens_are_renewed_before_they_end,
+        a_token_that_is_refused_or_missing_is_named,
     ];
     conformance: [
         java_puts_keys_where_murmur2_says,

@@ -69,7 +69,7 @@ impl Broker {
             .map(|data| format!("log.dirs={}", data.0.display()));
         let options = KafkaOptions {
             properties: properties.collect(),
-            jvm: Some(JVM),
+            jvm: Some(JVM.to_owned()),
             ..KafkaOptions::default()
         };
         Self {

@@ -14,8 +14,9 @@ use super::error::Error;
 use super::ffi::{self, Failure, Handle, Limits, code};
 use super::metrics::{Api, Metrics};
 use super::nodes::Nodes;
-use super::security;
+use super::security::{self, Sasl};
 use super::settings::ConnectionSettings;
+use super::token::{Keeper, Token};
 
 /// Requests of one connection under way at once. Each waits on a thread of Tokio's blocking pool (512), so
 /// that a hundred silent clusters leave room for the others.
@@ -50,6 +51,10 @@ pub(super) struct Connection {
     nodes: Mutex<Nodes>,
     /// The last request was not answered.
     silent: Arc<AtomicBool>,
+    /// Where its bearer tokens come from, if it logs in with such.
+    tokens: Option<Keeper>,
+    /// The token that the handle has.
+    given: Arc<Mutex<Option<Token>>>,
 }
 
 impl std::fmt::Debug for Connection {
@@ -72,6 +77,12 @@ impl Connection {
         let consumer: BaseConsumer<Context> = config(&settings)?
             .create_with_context(Context::new(&settings.security))
             .map_err(|error| unusable(&error.to_string()))?;
+        let sources = settings
+            .security
+            .sasl
+            .as_ref()
+            .and_then(Sasl::tokens)
+            .cloned();
         let consumer = Arc::new(consumer);
         let polled = Arc::clone(&consumer);
         std::thread::Builder::new()
@@ -82,6 +93,8 @@ impl Connection {
             consumer,
             permits: Arc::new(Semaphore::new(CONCURRENT)),
             timeout: settings.request_timeout,
+            tokens: sources.map(|source| Keeper::start(source, settings.request_timeout)),
+            given: Arc::default(),
             settings: Arc::new(settings),
             metrics,
             nodes: Mutex::default(),
@@ -160,6 +173,15 @@ impl Connection {
             let busy = "earlier requests are still waiting for an answer";
             return Err(Error::Timeout(busy.to_owned()));
         };
+        let token = match &self.tokens {
+            None => None,
+            Some(tokens) => {
+                let left = limits.timeout.saturating_sub(start.elapsed());
+                let token = tokio::time::timeout(left, tokens.token()).await;
+                let token = token.unwrap_or_else(|_| Err("no token came in time".to_owned()));
+                Some(token.map_err(Error::AuthenticationFailed)?)
+            }
+        };
         let left = limits.timeout.saturating_sub(start.elapsed());
         if left < LEAST {
             return Err(Error::Timeout("no time is left to ask".to_owned()));
@@ -171,10 +193,20 @@ impl Connection {
         let consumer = Arc::clone(&self.consumer);
         let settings = Arc::clone(&self.settings);
         let silent = Arc::clone(&self.silent);
+        let given = Arc::clone(&self.given);
         let answer = tokio::task::spawn_blocking(move || {
             // The permit goes with the request, so that an abandoned one still counts.
             let _permit = permit;
-            let answer = unless_silent(&silent, &settings, &consumer, limits, request);
+            let answer = token
+                .as_ref()
+                .map_or(Ok(()), |token| renew(&given, Handle::of(&consumer), token))
+                .and_then(|()| {
+                    let probe = || {
+                        let context = consumer.context().as_ref().clone();
+                        probe(&settings, context, token.as_ref(), limits.timeout)
+                    };
+                    unless_silent(&silent, probe, &consumer, limits, request)
+                });
             (answer, consumer.context().trouble())
         })
         .await;
@@ -183,7 +215,13 @@ impl Connection {
                 self.consumer.context().answered();
                 Ok(answer)
             }
-            Ok((Err(failure), trouble)) => Err(Error::of(failure, trouble)),
+            Ok((Err(failure), trouble)) => {
+                let error = Error::of(failure, trouble);
+                if let (Error::AuthenticationFailed(_), Some(tokens)) = (&error, &self.tokens) {
+                    tokens.refused();
+                }
+                Err(error)
+            }
             Err(stopped) => Err(Error::Timeout(format!(
                 "the request was abandoned: {stopped}"
             ))),
@@ -196,6 +234,7 @@ impl Connection {
 pub(super) fn probe(
     settings: &ConnectionSettings,
     context: Context,
+    token: Option<&Token>,
     timeout: Duration,
 ) -> Result<Vec<i32>, Failure> {
     let start = Instant::now();
@@ -203,6 +242,9 @@ pub(super) fn probe(
         .map_err(|error| Failure::invalid(error.to_string()))?
         .create_with_context(context)
         .map_err(|error| Failure::invalid(error.to_string()))?;
+    if let Some(token) = token {
+        ffi::set_token(Handle::of(&probe), token)?;
+    }
     let answer = ffi::probe(Handle::of(&probe), timeout);
     // Why nobody answers is told through its queue. A poll that meets a line of the log looks like one of an empty
     // queue, so the end can't be seen.
@@ -233,18 +275,27 @@ fn explain(settings: &ConnectionSettings, context: &Context, left: Duration) {
     }
 }
 
+/// Gives the handle a token, unless it has this one.
+fn renew(given: &Mutex<Option<Token>>, handle: Handle<'_>, token: &Token) -> Result<(), Failure> {
+    let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
+    if given.as_ref() != Some(token) {
+        ffi::set_token(handle, token)?;
+        *given = Some(token.clone());
+    }
+    Ok(())
+}
+
 /// Sends a request; while the last one was not answered, only once a broker answers at all.
 fn unless_silent<T>(
     silent: &AtomicBool,
-    settings: &ConnectionSettings,
+    probe: impl FnOnce() -> Result<Vec<i32>, Failure>,
     consumer: &BaseConsumer<Context>,
     limits: Limits,
     request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let start = Instant::now();
     if silent.load(Ordering::Relaxed) {
-        let context = consumer.context().as_ref().clone();
-        probe(settings, context, limits.timeout)?;
+        probe()?;
     }
     let left = limits.timeout.saturating_sub(start.elapsed());
     if left < LEAST {

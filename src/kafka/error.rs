@@ -9,8 +9,8 @@ pub enum Error {
     /// No broker could be connected to.
     #[error("no broker can be reached: {0}")]
     Unreachable(String),
-    /// The brokers refuse the credentials.
-    #[error("the brokers refuse the credentials: {0}")]
+    /// The brokers refuse the credentials, or there is no token to log in with.
+    #[error("the login failed: {0}")]
     AuthenticationFailed(String),
     /// The TLS handshake failed.
     #[error("the TLS handshake failed: {0}")]

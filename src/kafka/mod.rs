@@ -52,6 +52,7 @@ mod sample;
 mod security;
 mod settings;
 mod snapshot;
+mod token;
 mod writes;
 
 pub use client::{Client, PerTopic};

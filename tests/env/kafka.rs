@@ -23,7 +23,7 @@ pub(crate) struct KafkaOptions {
     /// and `@EXTRA@` for its ports (the last one is for a listener of the test's own), `@DIR@` for its data folder.
     pub(crate) properties: Vec<String>,
     /// The JVM's options in place of the default ones, for brokers that need a larger heap.
-    pub(crate) jvm: Option<&'static str>,
+    pub(crate) jvm: Option<String>,
     /// More arguments for the formatting of a new node's storage. None may hold a space.
     pub(crate) format: Vec<String>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct KafkaCluster {
     dir: PathBuf,
     id: String,
     properties: Vec<String>,
-    jvm: Option<&'static str>,
+    jvm: Option<String>,
     format: Vec<String>,
     nodes: Vec<Node>,
 }
@@ -245,7 +245,7 @@ impl KafkaCluster {
             .arg(self.dir.join(format!("node-{node}")))
             .args([&node.to_string(), &ports.join(","), &self.id])
             .arg(self.properties_path(node));
-        if let Some(jvm) = self.jvm {
+        if let Some(jvm) = &self.jvm {
             command.env("KAFKA_NODE_JVM_OPTS", jvm);
         }
         command.env("KAFKA_NODE_FORMAT_OPTS", self.format.join(" "));

@@ -3,6 +3,7 @@
 //! One [`Env`] is shared by all tests and started once, so a test takes a namespace and topic names of its own. What
 //! stops or pauses a server needs `&mut`, which the shared one never gives: such a test starts a server for itself.
 
+pub(crate) mod idp;
 mod kafka;
 mod kafka_client;
 mod kube;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::idp::{AUDIENCE, ISSUER, IdentityProvider};
 use super::pki::{Authority, Identity};
 use super::{KafkaCluster, KafkaOptions, free_port, unique};
 
@@ -19,15 +20,18 @@ pub(crate) enum Listener {
     OtherHost,
     /// SSL with a certificate that a test may replace.
     Rotating,
+    /// SASL_SSL with OAUTHBEARER; a login lasts as long as its token.
+    Bearer,
 }
 
 impl Listener {
-    const ALL: [(Self, &str, &str); 5] = [
+    const ALL: [(Self, &str, &str); 6] = [
         (Self::Login, "LOGIN", "SASL_SSL"),
         (Self::Mutual, "MUTUAL", "SSL"),
         (Self::Expired, "EXPIRED", "SSL"),
         (Self::OtherHost, "OTHERHOST", "SSL"),
         (Self::Rotating, "ROTATING", "SSL"),
+        (Self::Bearer, "BEARER", "SASL_SSL"),
     ];
 }
 
@@ -36,11 +40,16 @@ pub(crate) const USERS: [&str; 1] = ["anna"];
 /// The users of SCRAM, with the same passwords.
 const SCRAM_USERS: [&str; 2] = ["anna", "rotated"];
 
+/// As in `tests/env/kafka-node`.
+const JVM: &str = "-Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+
 /// Anonymous clients are super users, so that tests can prepare things on the listener without any security.
 pub(crate) struct SecureKafka {
     pub(crate) kafka: KafkaCluster,
     /// Signs what the broker shows, and what it accepts of clients.
     pub(crate) authority: Authority,
+    /// Issues the tokens that the broker accepts.
+    pub(crate) idp: IdentityProvider,
     dir: PathBuf,
     ports: Vec<(Listener, u16)>,
 }
@@ -93,14 +102,31 @@ impl SecureKafka {
             "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer".to_owned(),
             "super.users=User:ANONYMOUS".to_owned(),
         ]);
+        let idp = IdentityProvider::start(&authority.issue("idp", &["127.0.0.1"]));
+        let bearer = "listener.name.bearer.oauthbearer";
+        properties.extend([
+            "listener.name.bearer.sasl.enabled.mechanisms=OAUTHBEARER".to_owned(),
+            format!("{bearer}.sasl.jaas.config={module}.oauthbearer.OAuthBearerLoginModule required;"),
+            format!("{bearer}.sasl.server.callback.handler.class={module}.oauthbearer.OAuthBearerValidatorCallbackHandler"),
+            format!("{bearer}.connections.max.reauth.ms=3600000"),
+            format!("sasl.oauthbearer.jwks.endpoint.url={}", idp.jwks()),
+            format!("sasl.oauthbearer.expected.audience={AUDIENCE}"),
+            format!("sasl.oauthbearer.expected.issuer={ISSUER}"),
+        ]);
+        // Addresses that brokers fetch keys from must be allowed on their command line.
+        let allowed = format!(
+            "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={}",
+            idp.jwks()
+        );
         let options = KafkaOptions {
             properties,
+            jvm: Some(format!("{JVM} {allowed}")),
             format: scram_users(),
-            ..KafkaOptions::default()
         };
         Self {
             kafka: KafkaCluster::start(root, 1, options),
             authority,
+            idp,
             dir,
             ports,
         }

@@ -72,14 +72,14 @@ fn ask_all(cases: &[ConnectionSettings]) -> Vec<Result<String, Error>> {
 }
 
 /// Settings, the kind of error that they lead to, and words that it must have.
-type Refusal = (
+pub(super) type Refusal = (
     &'static str,
     ConnectionSettings,
     &'static str,
     &'static [&'static str],
 );
 
-fn all_refused(cases: Vec<Refusal>) {
+pub(super) fn all_refused(cases: Vec<Refusal>) {
     let settings: Vec<_> = cases
         .iter()
         .map(|(_, settings, ..)| settings.clone())

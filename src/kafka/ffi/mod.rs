@@ -13,6 +13,7 @@ mod offsets;
 #[cfg(test)]
 mod partitioners;
 mod read;
+mod token;
 mod write;
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -28,6 +29,7 @@ pub(super) use cluster::{describe_cluster, probe};
 pub(super) use consume::{Consumed, ConsumerQueue};
 pub(super) use offsets::{PartitionOffset, Which, list_offsets};
 pub(super) use read::{describe_configs, describe_topics};
+pub(super) use token::set_token;
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 
 /// One name's part of an answer.

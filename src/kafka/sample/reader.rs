@@ -148,6 +148,7 @@ impl Reader<'_> {
             if done == group.len() {
                 return Ok(Went::Through(again));
             }
+            self.session.keep_logged_in();
             match self.take_some()? {
                 Some(Event::TooLarge) => return Ok(Went::TooLarge),
                 Some(Event::Failed(key, failure)) => {

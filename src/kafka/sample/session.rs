@@ -12,8 +12,10 @@ use rdkafka::{Offset, TopicPartitionList};
 use super::super::connection::{self, unusable};
 use super::super::context::Context;
 use super::super::error::Error;
-use super::super::ffi::{Consumed, ConsumerQueue, Failure, Handle, Limits, code};
+use super::super::ffi::{Consumed, ConsumerQueue, Failure, Handle, Limits, code, set_token};
+use super::super::security::Sasl;
 use super::super::settings::ConnectionSettings;
+use super::super::token::{OwnToken, Token};
 
 /// Without the name of a group the library assigns no partitions. Nobody joins it, so it never comes to be.
 const GROUP: &str = "copartition-operator-sample";
@@ -36,6 +38,9 @@ const LEAST: Duration = Duration::from_millis(100);
 pub(super) struct Session {
     consumer: BaseConsumer<Context>,
     settings: ConnectionSettings,
+    tokens: Option<OwnToken>,
+    /// The token that the consumer has.
+    given: RefCell<Option<Token>>,
     largest: u32,
     /// The brokers as the last probe saw them, the one to ask first at the front.
     brokers: RefCell<VecDeque<i32>>,
@@ -49,12 +54,47 @@ impl Session {
         }
         let largest = largest.clamp(BATCHES.0, BATCHES.1);
         let consumer = create(&settings, largest, Context::new(&settings.security))?;
-        Ok(Self {
+        let tokens = settings.security.sasl.as_ref().and_then(Sasl::tokens);
+        let tokens = tokens.map(|source| OwnToken::new(source.clone(), settings.request_timeout));
+        let session = Self {
             consumer,
             settings,
+            tokens,
+            given: RefCell::default(),
             largest,
             brokers: RefCell::default(),
-        })
+        };
+        session.log_in()?;
+        Ok(session)
+    }
+
+    /// Gives the consumer a token, if it needs one and has not this one.
+    fn log_in(&self) -> Result<(), Error> {
+        let Some(token) = self.token()? else {
+            return Ok(());
+        };
+        let mut given = self.given.borrow_mut();
+        if given.as_ref() != Some(&token) {
+            set_token(Handle::of(&self.consumer), &token).map_err(|failure| self.error(failure))?;
+            *given = Some(token);
+        }
+        Ok(())
+    }
+
+    fn token(&self) -> Result<Option<Token>, Error> {
+        let token = self.tokens.as_ref().map(OwnToken::token).transpose();
+        token.map_err(Error::AuthenticationFailed)
+    }
+
+    /// To be called while records are read: keeps the login fresh. A failure shows when it matters.
+    pub(super) fn keep_logged_in(&self) {
+        let due = self
+            .tokens
+            .as_ref()
+            .is_some_and(|tokens| !tokens.is_fresh());
+        if due && let Err(error) = self.log_in() {
+            tracing::debug!(%error, "the token of a reading could not be renewed");
+        }
     }
 
     /// A new consumer in place of one whose connection broke: the library tells the same trouble of one
@@ -62,7 +102,8 @@ impl Session {
     pub(super) fn renew(&mut self) -> Result<(), Error> {
         let context = self.consumer.context().as_ref().clone();
         self.consumer = create(&self.settings, self.largest, context)?;
-        Ok(())
+        self.given.take();
+        self.log_in()
     }
 
     pub(super) fn largest_batch(&self) -> u32 {
@@ -86,7 +127,8 @@ impl Session {
     pub(super) fn probe(&self, deadline: Instant) -> Result<(), Error> {
         let context = self.consumer.context().as_ref().clone();
         let limits = self.limits(deadline);
-        let brokers = connection::probe(&self.settings, context, limits.timeout)
+        let token = self.token()?;
+        let brokers = connection::probe(&self.settings, context, token.as_ref(), limits.timeout)
             .map_err(|failure| self.error(failure))?;
         *self.brokers.borrow_mut() = brokers.into();
         Ok(())

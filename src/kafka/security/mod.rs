@@ -12,7 +12,7 @@ use super::error::Error;
 
 pub(super) use advice::{Shape, advice, is_refused_handshake, is_untrusted, plain_words};
 pub(super) use config::apply;
-pub(super) use inspect::why_refused;
+pub(super) use inspect::{roots, why_refused};
 pub use secret::Secret;
 
 /// How connections to one cluster are secured. The default is neither encrypted nor logged in.
@@ -106,6 +106,14 @@ impl Sasl {
             Self::ScramSha256(_) => "SCRAM-SHA-256",
             Self::ScramSha512(_) => "SCRAM-SHA-512",
             Self::OauthBearer(_) => "OAUTHBEARER",
+        }
+    }
+
+    /// Where its tokens come from.
+    pub(super) fn tokens(&self) -> Option<&TokenSource> {
+        match self {
+            Self::OauthBearer(source) => Some(source),
+            _ => None,
         }
     }
 
