@@ -5,6 +5,7 @@ mod client;
 mod cluster;
 mod many;
 mod outage;
+mod permissions;
 mod security;
 mod watch;
 
@@ -24,6 +25,7 @@ pub(crate) use client::*;
 pub(crate) use cluster::*;
 pub(crate) use many::*;
 pub(crate) use outage::*;
+pub(crate) use permissions::*;
 pub(crate) use security::*;
 
 /// Generous, as a broker on a busy machine takes long to lead new partitions.
@@ -71,16 +73,16 @@ fn names(names: &[&str]) -> Vec<String> {
 
 impl Bench {
     fn new(bootstrap: &str) -> Self {
+        Self::with(&settings(bootstrap))
+    }
+
+    fn with(settings: &ConnectionSettings) -> Self {
         let runtime = runtime();
         let metrics = Arc::new(Metrics::default());
         let client = {
             let _context = runtime.enter();
-            Client::connect(
-                &settings(bootstrap),
-                Arc::clone(&metrics),
-                &WriteGuard::default(),
-            )
-            .expect("a client")
+            Client::connect(settings, Arc::clone(&metrics), &WriteGuard::default())
+                .expect("a client")
         };
         Self {
             runtime,

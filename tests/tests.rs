@@ -152,6 +152,8 @@ trials! {
         a_token_logs_in,
         tokens_are_renewed_before_they_end,
         a_token_that_is_refused_or_missing_is_named,
+        the_least_set_of_rights_is_enough_and_each_is_needed,
+        what_a_principal_may_do_is_told,
     ];
     conformance: [
         java_puts_keys_where_murmur2_says,

@@ -12,6 +12,7 @@ use super::guard::WriteGuard;
 use super::metrics::{Api, Metrics};
 use super::model::{ConfigChange, Growth, NewTopic, TopicDescription};
 use super::offsets;
+use super::permissions::Operation;
 use super::settings::ConnectionSettings;
 use super::writes::{self, Call, Item, Outcomes};
 
@@ -75,12 +76,34 @@ impl Client {
         names: &[String],
     ) -> Result<PerTopic<TopicDescription>, Error> {
         self.read(
-            Api::DescribeTopics,
+            (Api::DescribeTopics, Operation::Describe),
             names,
             chunk::DESCRIBE_LIMIT,
             ffi::describe_topics,
         )
         .await
+    }
+
+    /// What the connection's principal may do with each topic, as the brokers tell (since Kafka 2.3; nothing before).
+    /// Costs as much as describing them.
+    pub async fn authorized_operations(
+        &self,
+        names: &[String],
+    ) -> Result<PerTopic<BTreeSet<Operation>>, Error> {
+        self.read(
+            (Api::DescribeTopics, Operation::Describe),
+            names,
+            chunk::DESCRIBE_LIMIT,
+            ffi::authorized_operations,
+        )
+        .await
+    }
+
+    /// What the connection's principal may do with the cluster, as the brokers tell.
+    pub async fn authorized_cluster_operations(&self) -> Result<BTreeSet<Operation>, Error> {
+        self.connection
+            .ask_any(Api::DescribeCluster, ffi::authorized_cluster_operations)
+            .await
     }
 
     /// The effective configs of topics, defaults included, without the values that the broker hides.
@@ -89,7 +112,7 @@ impl Client {
         names: &[String],
     ) -> Result<PerTopic<BTreeMap<String, String>>, Error> {
         self.read(
-            Api::DescribeConfigs,
+            (Api::DescribeConfigs, Operation::DescribeConfigs),
             names,
             chunk::CONFIG_LIMIT,
             ffi::describe_configs,
@@ -163,7 +186,7 @@ impl Client {
     /// Asks about distinct names, in chunks.
     async fn read<T: Send + 'static>(
         &self,
-        api: Api,
+        (api, operation): (Api, Operation),
         names: &[String],
         limit: usize,
         request: Request<T>,
@@ -183,9 +206,11 @@ impl Client {
             let asked = chunk.clone();
             let request = move |handle: Handle<'_>, limits| request(handle, limits, &asked);
             let found = self.connection.ask_any(api, request).await?;
-            let found = found
-                .into_iter()
-                .map(|(name, found)| (name, found.map_err(TopicError::of)));
+            let found = found.into_iter().map(|(name, found)| {
+                let found =
+                    found.map_err(|failure| TopicError::of(failure).during(operation, &name));
+                (name, found)
+            });
             answers.extend(found);
             for name in chunk {
                 answers

@@ -2,6 +2,7 @@
 
 use super::context::{Cause, Trouble};
 use super::ffi::{Failure, code};
+use super::permissions::{self, Operation};
 
 /// Why a whole request failed. The text is the client library's or the broker's own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +42,8 @@ pub enum TopicError {
     /// A topic of this name exists.
     #[error("the topic exists already")]
     AlreadyExists,
-    /// The principal may not do this to the topic (or, for a description, may not know whether it exists).
+    /// The principal may not do this to the topic (or, for a description, may not know whether it exists). The text
+    /// names the operation and the topic.
     #[error("not authorized: {0}")]
     NotAuthorized(String),
     /// The broker refused. With `UNKNOWN_SERVER_ERROR` it failed in the middle, so that a write may have taken
@@ -122,6 +124,16 @@ impl TopicError {
     /// The answer to a request does not name a topic that was asked about.
     pub(super) fn left_out() -> Self {
         Self::Timeout("the broker's answer leaves this topic out".to_owned())
+    }
+
+    /// The same failure, which names the operation if that was refused.
+    pub(super) fn during(self, operation: Operation, topic: &str) -> Self {
+        match self {
+            Self::NotAuthorized(words) => {
+                Self::NotAuthorized(permissions::denied(operation, topic, &words))
+            }
+            other => other,
+        }
     }
 
     /// One topic's failure inside an answered request.

@@ -45,6 +45,7 @@ mod metrics;
 mod model;
 mod nodes;
 mod offsets;
+mod permissions;
 mod poll;
 mod read;
 mod registry;
@@ -63,6 +64,7 @@ pub use health::Health;
 pub use interests::Interest;
 pub use metrics::Metrics;
 pub use model::{ConfigChange, Growth, NewTopic, TopicDescription};
+pub use permissions::{Operation, PERMISSIONS, Permission, Use, least, missing, permissions_table};
 pub use registry::Clusters;
 pub use sample::{
     Cancel, Extent, Incomplete, PartitionSample, Positions, Progress, Sample, SampleRequest,

@@ -9,6 +9,7 @@ use super::error::TopicError;
 use super::ffi::{self, Failure, Limits, PartitionOffset, Which, code};
 use super::metrics::Api;
 use super::model::TopicDescription;
+use super::permissions::Operation;
 
 /// The pause before topics are asked for again whose leaders had just moved, or did not know yet that they lead;
 /// doubles.
@@ -42,11 +43,11 @@ pub(super) async fn read(
         let found = ask(client, &asked, deadline).await;
         let stale = |found: &Result<Vec<i64>, Failure>| matches!(found, Err(failure) if code::is_stale_metadata(failure.code));
         asked.retain(|topic, _| found.get(topic).is_some_and(stale));
-        answers.extend(
-            found
-                .into_iter()
-                .map(|(topic, end)| (topic, end.map_err(TopicError::of))),
-        );
+        answers.extend(found.into_iter().map(|(topic, end)| {
+            let refused = |failure| TopicError::of(failure).during(Operation::Describe, &topic);
+            let end = end.map_err(refused);
+            (topic, end)
+        }));
         if asked.is_empty() || attempt == RETRIES {
             break;
         }

@@ -7,17 +7,22 @@ use super::chunk;
 use super::error::{Error, TopicError};
 use super::ffi::{Failure, PerName, code};
 use super::model::{ConfigChange, Growth, NewTopic};
+use super::permissions::Operation;
 
 /// What became of each topic of a write.
 pub type Outcomes = BTreeMap<String, Result<(), TopicError>>;
 
 /// One topic's part of a write.
 pub(super) trait Item: Clone + Send + 'static {
+    /// What of the topic the principal must be allowed.
+    const OPERATION: Operation;
     fn topic(&self) -> &str;
     fn weight(&self) -> usize;
 }
 
 impl Item for NewTopic {
+    const OPERATION: Operation = Operation::Create;
+
     fn topic(&self) -> &str {
         &self.name
     }
@@ -28,6 +33,8 @@ impl Item for NewTopic {
 }
 
 impl Item for Growth {
+    const OPERATION: Operation = Operation::Alter;
+
     fn topic(&self) -> &str {
         &self.topic
     }
@@ -38,6 +45,8 @@ impl Item for Growth {
 }
 
 impl Item for ConfigChange {
+    const OPERATION: Operation = Operation::AlterConfigs;
+
     fn topic(&self) -> &str {
         &self.topic
     }
@@ -189,9 +198,10 @@ fn judge<I: Item>(items: Vec<I>, answer: Result<PerName<()>, Error>, may_retry: 
                 judged.again.push(item);
             }
             Some(answer) => {
+                let refused = |failure| TopicError::of(failure).during(I::OPERATION, item.topic());
                 judged
                     .done
-                    .push((item.topic().to_owned(), answer.map_err(TopicError::of)));
+                    .push((item.topic().to_owned(), answer.map_err(refused)));
             }
             None => {
                 judged

@@ -36,7 +36,18 @@ impl Listener {
 }
 
 /// The users of PLAIN; each has its name with `-secret` as its password.
-pub(crate) const USERS: [&str; 1] = ["anna"];
+pub(crate) const USERS: [&str; 10] = [
+    "anna",
+    "full",
+    "no-create",
+    "no-alter",
+    "no-alter-configs",
+    "no-read",
+    "observer",
+    "no-describe",
+    "no-describe-configs",
+    "stranger",
+];
 /// The users of SCRAM, with the same passwords.
 const SCRAM_USERS: [&str; 2] = ["anna", "rotated"];
 
@@ -153,6 +164,18 @@ impl SecureKafka {
         let args = ["--alter", "--entity-type", "brokers", "--entity-name", "1"];
         let args = [&args[..], &["--add-config", &change]].concat();
         self.kafka.tool_ok("kafka.admin.ConfigCommand", &args);
+    }
+
+    /// Allows users an operation on the topics whose names begin with a prefix.
+    pub(crate) fn allow(&self, users: &[&str], operation: &str, prefix: &str) {
+        let principals: Vec<String> = users.iter().map(|user| format!("User:{user}")).collect();
+        let mut args = vec!["--add", "--resource-pattern-type", "prefixed"];
+        args.extend(["--topic", prefix, "--operation", operation]);
+        for principal in &principals {
+            args.extend(["--allow-principal", principal]);
+        }
+        self.kafka
+            .tool_ok("org.apache.kafka.tools.AclCommand", &args);
     }
 
     /// Gives a user of SCRAM another password.

@@ -19,7 +19,7 @@ fn from_file(secure: &SecureKafka, path: &Path) -> ConnectionSettings {
     secured(secure, Listener::Bearer, Some(Sasl::OauthBearer(source)))
 }
 
-fn endpoint(secure: &SecureKafka, path: &str, scope: &str) -> TokenEndpoint {
+pub(super) fn endpoint(secure: &SecureKafka, path: &str, scope: &str) -> TokenEndpoint {
     TokenEndpoint {
         url: secure.idp.endpoint(path),
         client_id: Secret::new(CLIENT.0),
@@ -29,7 +29,7 @@ fn endpoint(secure: &SecureKafka, path: &str, scope: &str) -> TokenEndpoint {
     }
 }
 
-fn from_endpoint(secure: &SecureKafka, endpoint: TokenEndpoint) -> ConnectionSettings {
+pub(super) fn from_endpoint(secure: &SecureKafka, endpoint: TokenEndpoint) -> ConnectionSettings {
     let source = TokenSource::Endpoint(endpoint);
     secured(secure, Listener::Bearer, Some(Sasl::OauthBearer(source)))
 }

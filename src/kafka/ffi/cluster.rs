@@ -1,10 +1,13 @@
 //! Requests about the cluster as a whole.
 
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::time::Duration;
 
+use super::super::permissions::Operation;
 use super::{
-    Failure, Handle, Limits, Op, Options, ask, code, items, milliseconds, plain, sys, text,
+    Failure, Handle, Limits, Op, Options, ask, code, items, milliseconds, operations, plain, sys,
+    text,
 };
 
 /// Whether any broker answers, and the ids of those that it knows; asks for the metadata of a topic that cannot exist.
@@ -107,4 +110,28 @@ pub(in super::super) fn describe_cluster(
     let id = id.filter(|id| !id.is_empty());
     id.map(|id| (id, nodes))
         .ok_or_else(|| Failure::bad_answer("the broker names no cluster id"))
+}
+
+/// What the client may do with the cluster.
+pub(in super::super) fn authorized_cluster_operations(
+    handle: Handle<'_>,
+    limits: Limits,
+) -> Result<BTreeSet<Operation>, Failure> {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, limits)?
+        .with_authorized_operations()?;
+    let event = ask(handle, &options, limits, |client, options, queue| {
+        // SAFETY: all three are live.
+        unsafe { sys::rd_kafka_DescribeCluster(client, options, queue) }
+    })?;
+    // SAFETY: a live event; a null result is checked, the array lives in the event.
+    unsafe {
+        let result = sys::rd_kafka_event_DescribeCluster_result(event.0.as_ptr());
+        if result.is_null() {
+            return Err(Failure::bad_answer("not an answer to DescribeCluster"));
+        }
+        let mut count = 0;
+        let all =
+            sys::rd_kafka_DescribeCluster_result_authorized_operations(result, &raw mut count);
+        Ok(operations(all, count))
+    }
 }

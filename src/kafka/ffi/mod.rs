@@ -10,6 +10,7 @@
 mod cluster;
 mod consume;
 mod offsets;
+mod operations;
 #[cfg(test)]
 mod partitioners;
 mod read;
@@ -25,10 +26,11 @@ use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka_sys as sys;
 use sys::rd_kafka_admin_op_t as Op;
 
-pub(super) use cluster::{describe_cluster, probe};
+pub(super) use cluster::{authorized_cluster_operations, describe_cluster, probe};
 pub(super) use consume::{Consumed, ConsumerQueue};
 pub(super) use offsets::{PartitionOffset, Which, list_offsets};
-pub(super) use read::{describe_configs, describe_topics};
+use operations::operations;
+pub(super) use read::{authorized_operations, describe_configs, describe_topics};
 pub(super) use token::set_token;
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 

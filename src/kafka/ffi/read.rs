@@ -1,9 +1,11 @@
 //! Requests that only read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, c_char};
 
 use super::super::model::TopicDescription;
+use super::super::permissions::Operation;
+use super::operations;
 use super::{
     Failure, Handle, Limits, Op, Options, PerName, ask, c_string, items, plain, sys, text,
 };
@@ -48,6 +50,39 @@ pub(in super::super) fn describe_topics(
     limits: Limits,
     names: &[String],
 ) -> Result<PerName<TopicDescription>, Failure> {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, limits)?;
+    described(handle, &options, limits, names, |topic| {
+        // SAFETY: `described` gives topics of a live event.
+        unsafe { description(topic) }
+    })
+}
+
+/// What the client may do with each topic; the names as for [`describe_topics`].
+pub(in super::super) fn authorized_operations(
+    handle: Handle<'_>,
+    limits: Limits,
+    names: &[String],
+) -> Result<PerName<BTreeSet<Operation>>, Failure> {
+    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, limits)?
+        .with_authorized_operations()?;
+    described(handle, &options, limits, names, |topic| {
+        let mut count = 0;
+        // SAFETY: `described` gives topics of a live event; the array lives in it.
+        unsafe {
+            let all = sys::rd_kafka_TopicDescription_authorized_operations(topic, &raw mut count);
+            operations(all, count)
+        }
+    })
+}
+
+/// Describes topics and reads from each that has no error.
+fn described<T>(
+    handle: Handle<'_>,
+    options: &Options,
+    limits: Limits,
+    names: &[String],
+    read: impl Fn(*const sys::rd_kafka_TopicDescription_t) -> T,
+) -> Result<PerName<T>, Failure> {
     struct Collection(*mut sys::rd_kafka_TopicCollection_t);
     impl Drop for Collection {
         fn drop(&mut self) {
@@ -64,14 +99,13 @@ pub(in super::super) fn describe_topics(
     let collection = Collection(unsafe {
         sys::rd_kafka_TopicCollection_of_topic_names(pointers.as_mut_ptr(), pointers.len())
     });
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, limits)?;
-    let event = ask(handle, &options, limits, |client, options, queue| {
+    let event = ask(handle, options, limits, |client, options, queue| {
         // SAFETY: all four are live; the names are copied.
         unsafe { sys::rd_kafka_DescribeTopics(client, collection.0, options, queue) }
     })?;
     // SAFETY: a live event of this type (a null result is checked); the array and what it points to live in
-    // it, and `description` copies all that it reads. An element can be null: the library puts answers at
-    // the places of the questions, and a broker may leave one out.
+    // it, and `read` copies all that it reads. An element can be null: the library puts answers at the places
+    // of the questions, and a broker may leave one out.
     unsafe {
         let result = sys::rd_kafka_event_DescribeTopics_result(event.0.as_ptr());
         if result.is_null() {
@@ -80,28 +114,42 @@ pub(in super::super) fn describe_topics(
         let mut count = 0;
         let topics = sys::rd_kafka_DescribeTopics_result_topics(result, &raw mut count);
         let topics = items(topics, count).iter().filter(|topic| !topic.is_null());
-        Ok(topics.filter_map(|topic| description(*topic)).collect())
+        let topics = topics.filter_map(|topic| {
+            let (name, outcome) = topic_outcome(*topic)?;
+            Some((name, outcome.map(|()| read(*topic))))
+        });
+        Ok(topics.collect())
+    }
+}
+
+/// A topic's name and error.
+///
+/// # Safety
+/// `topic` points into a live event.
+unsafe fn topic_outcome(
+    topic: *const sys::rd_kafka_TopicDescription_t,
+) -> Option<(String, Result<(), Failure>)> {
+    // SAFETY: the caller's promise; all strings are copied, and a null error means no error.
+    unsafe {
+        let name = text(sys::rd_kafka_TopicDescription_name(topic))?;
+        let error = sys::rd_kafka_TopicDescription_error(topic);
+        let failure = if error.is_null() {
+            None
+        } else {
+            Failure::from_code(
+                plain::rd_kafka_error_code(error),
+                text(sys::rd_kafka_error_string(error)),
+            )
+        };
+        Some((name, failure.map_or(Ok(()), Err)))
     }
 }
 
 /// # Safety
 /// `topic` points into a live event.
-unsafe fn description(
-    topic: *const sys::rd_kafka_TopicDescription_t,
-) -> Option<(String, Result<TopicDescription, Failure>)> {
-    // SAFETY: the caller's promise; all strings are copied, a null error means no error, and the partition
-    // array has `count` elements, which are never null.
+unsafe fn description(topic: *const sys::rd_kafka_TopicDescription_t) -> TopicDescription {
+    // SAFETY: the caller's promise; the partition array has `count` elements, which are never null.
     unsafe {
-        let name = text(sys::rd_kafka_TopicDescription_name(topic))?;
-        let error = sys::rd_kafka_TopicDescription_error(topic);
-        if !error.is_null()
-            && let Some(failure) = Failure::from_code(
-                plain::rd_kafka_error_code(error),
-                text(sys::rd_kafka_error_string(error)),
-            )
-        {
-            return Some((name, Err(failure)));
-        }
         let mut count = 0;
         let partitions = sys::rd_kafka_TopicDescription_partitions(topic, &raw mut count);
         let partitions = items(partitions, count);
@@ -117,7 +165,7 @@ unsafe fn description(
             sys::rd_kafka_TopicPartitionInfo_replicas(*first, &raw mut replicas);
         }
         let id = sys::rd_kafka_TopicDescription_topic_id(topic);
-        let description = TopicDescription {
+        TopicDescription {
             id: topic_id(
                 sys::rd_kafka_Uuid_most_significant_bits(id),
                 sys::rd_kafka_Uuid_least_significant_bits(id),
@@ -125,8 +173,7 @@ unsafe fn description(
             partitions: i32::try_from(count).unwrap_or(i32::MAX),
             replication_factor: i16::try_from(replicas).unwrap_or(i16::MAX),
             leaderless,
-        };
-        Some((name, Ok(description)))
+        }
     }
 }
 

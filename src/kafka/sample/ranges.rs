@@ -7,6 +7,7 @@ use super::super::chunk;
 use super::super::client::refuse_name;
 use super::super::error::{Error, TopicError};
 use super::super::ffi::{self, Failure, Which, code};
+use super::super::permissions::Operation;
 use super::ledger::{Key, Ledger};
 use super::request::{Extent, Incomplete, SampleRequest};
 use super::session::Session;
@@ -76,12 +77,9 @@ pub(super) fn look_up(
 }
 
 fn not_described(failure: Failure, topic: &str) -> Incomplete {
-    match TopicError::of(failure) {
-        TopicError::NotAuthorized(words) => {
-            Incomplete::NotAuthorized(format!("DESCRIBE on topic {topic}: {words}"))
-        }
-        error => error.into(),
-    }
+    TopicError::of(failure)
+        .during(Operation::Describe, topic)
+        .into()
 }
 
 /// Enters the partitions of the topics of which all offsets are known.

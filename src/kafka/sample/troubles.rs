@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::chunk::DESCRIBE_LIMIT;
 use super::super::error::TopicError;
 use super::super::ffi::{self, Failure, code};
+use super::super::permissions::{self, Operation};
 use super::ledger::Key;
 use super::ranges;
 use super::reader::Reader;
@@ -34,7 +35,7 @@ impl Reader<'_> {
             }
             gone if code::is_gone(gone) => self.ledger.fail(key.0, &Incomplete::TopicDeleted),
             denied if code::is_unauthorized(denied) => {
-                let words = format!("READ on topic {topic}: {}", failure.message);
+                let words = permissions::denied(Operation::Read, &topic, &failure.message);
                 self.ledger.fail(key.0, &Incomplete::NotAuthorized(words));
             }
             // The library tries again.

@@ -162,7 +162,9 @@ async fn equal_refusals_that_are_each_topics_own_are_not_split() {
     assert_eq!(sent.len(), 1);
     assert_eq!(
         outcomes["b"],
-        Err(TopicError::NotAuthorized("denied".to_owned()))
+        Err(TopicError::NotAuthorized(
+            "ALTER on topic b (denied): allow it to the principal of this connection".to_owned()
+        ))
     );
 }
 
