@@ -1,5 +1,6 @@
 //! `KafkaConnection`: the way of groups to a real broker with TLS and a login, and what its rules allow them.
 
+use copartition::kafka::{Use, least};
 use serde_json::{Value, json};
 
 use crate::env::secure::{Listener, password};
@@ -77,18 +78,19 @@ impl<'a> Place<'a> {
 
     /// What anna needs to log in with SCRAM-SHA-512 on the broker's listener.
     fn anna(&self, kafka: &SecureKafka) -> Value {
+        allow_anna(kafka);
+        self.login(kafka, "anna", "SCRAM-SHA-512")
+    }
+
+    fn login(&self, kafka: &SecureKafka, user: &str, mechanism: &str) -> Value {
         let ca = json!({"data": {"ca.crt": kafka.authority.certificate()}});
         self.object("ConfigMap", "kafka-ca", &ca);
-        self.secret(
-            "anna",
-            &json!({"user": "anna", "password": password("anna")}),
-        );
-        allow_anna(kafka);
+        self.secret("anna", &json!({"user": user, "password": password(user)}));
         json!({
             "bootstrapServers": [kafka.address(Listener::Login)],
             "tls": {"caRef": {"kind": "ConfigMap", "name": "kafka-ca", "key": "ca.crt"}},
             "sasl": {
-                "mechanism": "SCRAM-SHA-512",
+                "mechanism": mechanism,
                 "usernameRef": {"name": "anna", "key": "user"},
                 "passwordRef": {"name": "anna", "key": "password"},
             },
@@ -153,19 +155,17 @@ fn told(over: bool, seen: String) -> Result<(), String> {
     if over { Ok(()) } else { Err(seen) }
 }
 
-/// Once a broker: what the operator needs, for all topics.
+/// What the operator needs on all topics, and no more: every test here runs it with the least set of rights.
 fn allow_anna(kafka: &SecureKafka) {
-    for (resource, name) in [("--topic", "*"), ("--cluster", "")] {
-        let resource: Vec<&str> = [resource, name]
-            .into_iter()
-            .filter(|it| !it.is_empty())
-            .collect();
-        let rest = ["--allow-principal", "User:anna", "--operation", "All"];
-        kafka.kafka.tool_ok(
-            "org.apache.kafka.tools.AclCommand",
-            &[&["--add"], &resource[..], &rest].concat(),
-        );
-    }
+    let needed = [Use::Manage, Use::Sample].into_iter().flat_map(least);
+    let operations: Vec<String> = needed
+        .flat_map(|operation| ["--operation".to_owned(), operation.tool_name()])
+        .collect();
+    let mut args = vec!["--add", "--topic", "*", "--allow-principal", "User:anna"];
+    args.extend(operations.iter().map(String::as_str));
+    kafka
+        .kafka
+        .tool_ok("org.apache.kafka.tools.AclCommand", &args);
 }
 
 pub(crate) fn a_group_works_through_a_connection_and_no_secret_shows(env: &Env) {
@@ -184,6 +184,7 @@ pub(crate) fn a_group_works_through_a_connection_and_no_secret_shows(env: &Env) 
     let message = place.wait_for("Ready", "True", "Reachable");
     assert!(message.contains(kafka.kafka.id()), "{message}");
     assert_eq!(place.status()["clusterId"], kafka.kafka.id());
+    assert_eq!(place.status()["missingPermissions"], Value::Null);
     group.wait_for("KeysVerified", "Unknown", "NoRecords");
     assert_eq!(kafka.kafka.partitions(&topic), Some(6));
     asked["partitions"] = json!(8);
@@ -271,6 +272,31 @@ pub(crate) fn what_no_rule_allows_is_refused_and_what_stood_is_kept(env: &Env) {
     place.connect(&connection);
     other.wait_for("Accepted", "False", "NotPermitted");
     standing.wait_for("PartitionsAligned", "Unknown", "NotPermitted");
+}
+
+pub(crate) fn missing_rights_are_listed(env: &Env) {
+    let kafka = env.secure();
+    let place = Place::new(env, "rights");
+    place.connect(&place.login(kafka, "no-alter", "PLAIN"));
+    let [topic] = names(["rights"]);
+    for operation in ["Create", "AlterConfigs", "Read"] {
+        kafka.allow(&["no-alter"], operation, "rights");
+    }
+    let group = place.group("market-data");
+    let mut asked = place.spec(&[&topic]);
+    group.apply(&asked);
+    group.wait_ready();
+    let missing = json!([format!("ALTER on topic {topic}")]);
+    wait_for("the missing right", DEADLINE, || {
+        let status = place.status();
+        told(status["missingPermissions"] == missing, status.to_string())
+    });
+    asked["partitions"] = json!(8);
+    group.apply(&asked);
+    let message = group.wait_for("PartitionsAligned", "False", "GrowthRejected");
+    for part in ["ALTER", topic.as_str()] {
+        assert!(message.contains(part), "no {part} in {message}");
+    }
 }
 
 pub(crate) fn namespaces_may_be_named_by_label(env: &Env) {

@@ -346,6 +346,7 @@ trials! {
     connections: [
         a_group_works_through_a_connection_and_no_secret_shows,
         what_no_rule_allows_is_refused_and_what_stood_is_kept,
+        missing_rights_are_listed,
         namespaces_may_be_named_by_label,
         what_is_missing_is_named_and_taken_up_when_it_comes,
         a_wrong_password_is_named_and_a_new_one_taken_up,

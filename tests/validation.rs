@@ -34,13 +34,16 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
     };
     let cases = [
         (
-            with("/kafka", json!({"connectionRef": {"name": "prod"}})),
-            "kafka.connectionRef",
-        ),
-        (inline("tls", json!({})), "kafka.inline.tls"),
-        (
             inline("sasl", json!({"mechanism": "PLAIN"})),
-            "kafka.inline.sasl",
+            "PLAIN and SCRAM need usernameRef and passwordRef",
+        ),
+        (
+            inline("sasl", json!({"mechanism": "AWS_MSK_IAM"})),
+            "AWS_MSK_IAM is not implemented in this version",
+        ),
+        (
+            inline("tls", json!({"keyRef": {"name": "tls", "key": "tls.key"}})),
+            "give certificateRef and keyRef both",
         ),
         (
             with("/kafka/inline/bootstrapServers", json!(["kafka"])),

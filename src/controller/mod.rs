@@ -35,4 +35,4 @@ pub(crate) mod verification;
 
 pub use connections::AllowedAddress;
 pub use run::{Error, Settings, run, stop_signal};
-pub use validate::declared;
+pub use validate::{declared, without_kubernetes};

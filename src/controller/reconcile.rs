@@ -213,6 +213,8 @@ impl Pass {
         })?;
         let link = self.link.as_ref().map_err(Clone::clone)?;
         link.refuse(&self.subject.namespace, &group.spec)?;
+        let connections = &self.context.connections;
+        connections.note(&self.subject.key(), declared.uses());
         Ok(declared.on(link.settings.clone()))
     }
 

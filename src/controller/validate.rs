@@ -13,7 +13,7 @@ use crate::api::{
     self, ACKNOWLEDGE_ANNOTATION, AlterLock, GroupSpec, InlineConnection, KafkaRef, Management,
     Mode, PAUSED_ANNOTATION, TopicSpec, Verification,
 };
-use crate::kafka::ConnectionSettings;
+use crate::kafka::{ClientProperties, ConnectionSettings, Use};
 use crate::plan::{Consent, Group, Topic};
 
 /// The most partitions that a group may ask for, over all its topics.
@@ -40,6 +40,21 @@ pub(super) struct Valid {
 }
 
 impl Declared {
+    /// What is done with each topic.
+    pub(super) fn uses(&self) -> BTreeMap<String, BTreeSet<Use>> {
+        let sampled = self.sampling.map(|_| Use::Sample);
+        let of = |topic: &Topic| {
+            let seen = if topic.managed {
+                Use::Manage
+            } else {
+                Use::Observe
+            };
+            let uses = [Some(seen), Some(Use::Observe), sampled];
+            (topic.name.clone(), uses.into_iter().flatten().collect())
+        };
+        self.group.topics.iter().map(of).collect()
+    }
+
     /// With the way to its cluster.
     pub(super) fn on(self, settings: ConnectionSettings) -> Valid {
         Valid {
@@ -238,33 +253,45 @@ fn bootstrap(inline: &InlineConnection, problems: &mut Vec<String>) {
     }
 }
 
-/// The settings of a connection that needs nothing of Kubernetes.
+/// How the cluster of a group is reached without Kubernetes: no `KafkaConnection` and no Secret is read then, so that a
+/// login comes from the properties file of the user.
 ///
 /// # Errors
-/// One sentence for each thing that does.
-pub(super) fn without_kubernetes(kafka: &KafkaRef) -> Result<ConnectionSettings, Vec<String>> {
+/// One sentence for each thing that is missing.
+pub fn without_kubernetes(
+    kafka: &KafkaRef,
+    properties: Option<&ClientProperties>,
+) -> Result<ConnectionSettings, Vec<String>> {
+    let servers = match (&kafka.inline, properties) {
+        (Some(inline), _) => inline.bootstrap_servers.clone(),
+        (None, Some(properties)) => properties.bootstrap_servers.clone(),
+        (None, None) => Vec::new(),
+    };
     let mut problems = Vec::new();
-    if kafka.connection_ref.is_some() {
-        problems.push(unavailable(
-            "kafka.connectionRef",
-            "write the connection out in kafka.inline",
+    if kafka.connection_ref.is_some() && servers.is_empty() {
+        problems.push(
+            "kafka.connectionRef: the KafkaConnection lies in Kubernetes, which is not asked here; give a properties file of Kafka's tools with \
+             bootstrap.servers (--command-config)"
+                .to_owned(),
+        );
+    }
+    let inline = kafka.inline.iter();
+    let secured = inline.flat_map(|inline| {
+        [
+            ("tls", inline.tls.is_some()),
+            ("sasl", inline.sasl.is_some()),
+        ]
+    });
+    for (field, _) in secured.filter(|(_, given)| *given && properties.is_none()) {
+        problems.push(format!(
+            "kafka.inline.{field}: its Secrets lie in Kubernetes, which is not asked here; give a properties file of Kafka's tools (--command-config)"
         ));
     }
-    let inline = kafka.inline.clone().unwrap_or_default();
-    if inline.tls.is_some() {
-        problems.push(unavailable("kafka.inline.tls", "use a plaintext listener"));
+    if !problems.is_empty() {
+        return Err(problems);
     }
-    if inline.sasl.is_some() {
-        problems.push(unavailable(
-            "kafka.inline.sasl",
-            "use a listener without a login",
-        ));
-    }
-    if problems.is_empty() {
-        Ok(ConnectionSettings::new(inline.bootstrap_servers))
-    } else {
-        Err(problems)
-    }
+    let security = properties.map(|properties| properties.security.clone());
+    Ok(ConnectionSettings::new(servers).with_security(security.unwrap_or_default()))
 }
 
 /// A field of the API that this version does not act on is refused: silence would look like consent.

@@ -47,6 +47,7 @@ mod nodes;
 mod offsets;
 mod permissions;
 mod poll;
+mod properties;
 mod read;
 mod registry;
 mod sample;
@@ -65,6 +66,7 @@ pub use interests::Interest;
 pub use metrics::Metrics;
 pub use model::{ConfigChange, Growth, NewTopic, TopicDescription};
 pub use permissions::{Operation, PERMISSIONS, Permission, Use, least, missing, permissions_table};
+pub use properties::ClientProperties;
 pub use registry::Clusters;
 pub use sample::{
     Cancel, Extent, Incomplete, PartitionSample, Positions, Progress, Sample, SampleRequest,

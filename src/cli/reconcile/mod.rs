@@ -16,6 +16,7 @@ use self::record::{GroupRecord, Record};
 use super::{LogFormat, duration, logs, runtime};
 use crate::controller::oneshot::{self, Done, Settings};
 use crate::controller::stop_signal;
+use crate::kafka::ClientProperties;
 
 /// What `--help` says below the options.
 const HELP: &str = "\
@@ -40,6 +41,10 @@ pub(super) struct Reconcile {
     /// How the outcome is printed to standard output; everything else goes to standard error.
     #[arg(short, long, default_value = "text")]
     output: Output,
+    /// A properties file of Kafka's own tools (security.protocol, sasl.jaas.config, ssl.truststore.location ...): how to
+    /// connect to the clusters of all groups.
+    #[arg(long, value_name = "FILE")]
+    command_config: Option<PathBuf>,
     /// How long the whole run may take, for example 60s or 5m.
     #[arg(long, default_value = "60s", value_parser = duration)]
     timeout: Duration,
@@ -70,6 +75,11 @@ pub(super) fn reconcile(arguments: &Reconcile) -> Result<u8, String> {
     let settings = Settings {
         dry_run: arguments.dry_run,
         timeout: arguments.timeout,
+        properties: arguments
+            .command_config
+            .as_deref()
+            .map(ClientProperties::read)
+            .transpose()?,
     };
     let runtime = runtime()?;
     let done = runtime.block_on(async {

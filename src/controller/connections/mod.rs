@@ -25,7 +25,7 @@ use self::resolve::Resolver;
 use self::rules::Rules;
 use super::gate::GateError;
 use crate::api::{Alias, AliasKind, GroupSpec, InlineConnection, KafkaConnection, KafkaRef};
-use crate::kafka::ConnectionSettings;
+use crate::kafka::{ConnectionSettings, Use};
 use crate::plan::Reason;
 pub use inline::AllowedAddress;
 pub(super) use lookup::Lookups;
@@ -104,7 +104,12 @@ struct State {
     connections: BTreeMap<String, Arc<Known>>,
     /// The connection that each group names, whether or not it is there. Bounded by the number of groups.
     used_by: HashMap<String, String>,
+    /// What each group does with which topic. Bounded by the number of groups.
+    uses: HashMap<String, Uses>,
 }
+
+/// What is done with each topic.
+pub(super) type Uses = BTreeMap<String, BTreeSet<Use>>;
 
 /// A connection as the watch shows it.
 struct Known {
@@ -367,10 +372,32 @@ impl Connections {
         }
     }
 
+    /// Notes what a group does with which topic, so that it can be said which rights are missing.
+    pub(super) fn note(&self, group: &str, uses: Uses) {
+        let mut state = self.lock();
+        if state.uses.get(group) != Some(&uses) {
+            state.uses.insert(group.to_owned(), uses);
+        }
+    }
+
+    /// What all groups of a connection do with which topic.
+    fn uses(&self, connection: &str) -> Uses {
+        let state = self.lock();
+        let mut all = Uses::new();
+        for group in state.users(connection) {
+            for (topic, uses) in state.uses.get(&group).into_iter().flatten() {
+                all.entry(topic.clone()).or_default().extend(uses);
+            }
+        }
+        all
+    }
+
     /// Forgets a group.
     pub(super) fn forget(&self, group: &str) {
         self.lookups.use_only(group, &BTreeSet::new());
-        self.lock().used_by.remove(group);
+        let mut state = self.lock();
+        state.used_by.remove(group);
+        state.uses.remove(group);
     }
 
     /// Looks again at what was read. Returns the groups and connections of which something changed.

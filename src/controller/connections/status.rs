@@ -1,7 +1,8 @@
 //! The status of each `KafkaConnection`: whether it can be used, and whether its cluster answers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition as KubeCondition;
@@ -13,22 +14,42 @@ use super::super::context::Context;
 use super::super::gate::GateError;
 use super::super::report::{not_asked, reachable, silence};
 use super::super::status::kube_condition;
-use super::{Known, LinkError, Refusal, user_of};
+use super::{Known, LinkError, Refusal, Uses, user_of};
 use crate::api::{ConnectionStatus, KafkaConnection};
-use crate::kafka::{Cluster, ConnectionSettings, Interest};
+use crate::kafka::{self, Cluster, ConnectionSettings, Interest, Operation, Use};
 use crate::plan::{Condition, ConditionType, Reason, State};
 
 /// How often clusters are looked at without a cause.
 const TICK: Duration = Duration::from_secs(5);
 
+/// How often rights are looked at again: they change seldom, and nobody says when.
+const RIGHTS: Duration = Duration::from_secs(300);
+/// The most missing rights that a status lists; the schema bounds it.
+const MOST_MISSING: usize = 100;
+
+/// What was found of the rights of a connection.
+struct Rights {
+    read_at: Instant,
+    uses: Uses,
+    missing: Vec<String>,
+}
+
 /// Keeps the status of all connections true, for as long as it is polled.
 pub(in crate::controller) async fn run(context: Arc<Context>) {
     let connections = &context.connections;
     connections.wait_synced().await;
+    // By connection; those that are gone are dropped.
+    let mut rights: HashMap<String, Rights> = HashMap::new();
     loop {
-        for known in connections.reported() {
+        let reported = connections.reported();
+        rights.retain(|name, _| {
+            reported
+                .iter()
+                .any(|known| known.object.name_any() == *name)
+        });
+        for known in reported {
             let name = known.object.name_any();
-            let new = match status(&context, &known).await {
+            let new = match status(&context, &known, &mut rights).await {
                 Ok(new) => new,
                 Err(error) => {
                     tracing::warn!(connection = name, %error, "what a connection refers to cannot be read; tried again");
@@ -55,7 +76,11 @@ pub(in crate::controller) async fn run(context: Arc<Context>) {
     }
 }
 
-async fn status(context: &Context, known: &Known) -> Result<ConnectionStatus, GateError> {
+async fn status(
+    context: &Context,
+    known: &Known,
+    rights: &mut HashMap<String, Rights>,
+) -> Result<ConnectionStatus, GateError> {
     let object = &known.object;
     let user = user_of(&object.name_any());
     let settings = match context.connections.settings(known).await {
@@ -77,6 +102,7 @@ async fn status(context: &Context, known: &Known) -> Result<ConnectionStatus, Ga
                 .map(|cluster| (settings, cluster))
         });
     let old = object.status.clone().unwrap_or_default();
+    let mut missing_permissions = old.missing_permissions.clone();
     let (accepted, kafka, cluster_id) = match cluster {
         Err(refusal) => {
             context.kafka.forget(&user);
@@ -87,6 +113,11 @@ async fn status(context: &Context, known: &Known) -> Result<ConnectionStatus, Ga
             context.kafka.use_only(&user, settings);
             cluster.set_interest(&user, Interest::default());
             let (kafka, id) = answer(&user, settings, &cluster, &old, &object.name_any());
+            if kafka.state == State::True
+                && let Some(missing) = missing(context, &object.name_any(), &cluster, rights).await
+            {
+                missing_permissions = missing;
+            }
             let problems = known.problems.join("; ");
             let accepted = if problems.is_empty() {
                 Ok(())
@@ -123,9 +154,59 @@ async fn status(context: &Context, known: &Known) -> Result<ConnectionStatus, Ga
     Ok(ConnectionStatus {
         observed_generation: generation,
         cluster_id,
+        missing_permissions,
         conditions,
         ..old
     })
+}
+
+/// The rights that groups of a connection need and its principal lacks, as far as they can be read. Topics that are not
+/// there, or may not even be seen, tell nothing.
+async fn missing(
+    context: &Context,
+    name: &str,
+    cluster: &Cluster,
+    rights: &mut HashMap<String, Rights>,
+) -> Option<Vec<String>> {
+    let uses = context.connections.uses(name);
+    if let Some(known) = rights.get(name)
+        && known.uses == uses
+        && known.read_at.elapsed() < RIGHTS
+    {
+        return Some(known.missing.clone());
+    }
+    let topics: Vec<String> = uses.keys().cloned().collect();
+    let granted = match cluster.client().authorized_operations(&topics).await {
+        Ok(granted) => granted,
+        Err(error) => {
+            tracing::debug!(connection = name, %error, "the rights on topics cannot be read");
+            return None;
+        }
+    };
+    let mut missing = Vec::new();
+    for (topic, uses) in &uses {
+        let Some(Ok(granted)) = granted.get(topic) else {
+            continue;
+        };
+        // Whether the principal may create it is of no interest: it is there.
+        let uses: Vec<Use> = uses.iter().copied().collect();
+        let lacking = kafka::missing(granted, &uses).into_iter();
+        let lacking = lacking.filter(|operation| *operation != Operation::Create);
+        missing.extend(lacking.map(|operation| format!("{operation} on topic {topic}")));
+    }
+    let more = missing.len().saturating_sub(MOST_MISSING);
+    if more > 0 {
+        missing.truncate(MOST_MISSING - 1);
+        missing.push(format!("and {} more", more + 1));
+    }
+    let known = Rights {
+        read_at: Instant::now(),
+        uses,
+        missing,
+    };
+    let missing = known.missing.clone();
+    rights.insert(name.to_owned(), known);
+    Some(missing)
 }
 
 /// Whether the cluster answers, and its id as far as it is known.
@@ -162,7 +243,7 @@ fn answer(
         return (said, old_id);
     }
     let (reason, words) = silence(&health);
-    context_log(name, reason, &words, old);
+    log_once(name, reason, &words, old);
     let message = format!(
         "wanted an answer from {servers}, seen: {} {}",
         reason.doc(),
@@ -173,7 +254,7 @@ fn answer(
 }
 
 /// What the broker said goes to the log, once: it has addresses and times that change with each try.
-fn context_log(name: &str, reason: Reason, words: &str, old: &ConnectionStatus) {
+fn log_once(name: &str, reason: Reason, words: &str, old: &ConnectionStatus) {
     let told = old.conditions.iter().any(|it| {
         it.type_ == ConditionType::KafkaReachable.as_str() && it.reason == reason.as_str()
     });
@@ -221,10 +302,12 @@ async fn write(
 ) -> Result<KafkaConnection, GateError> {
     let client: Client = context.client.clone();
     let api: Api<KafkaConnection> = Api::all(client);
-    let body = json!({
+    // A merge patch keeps what is left out.
+    let mut body = json!({
         "metadata": {"resourceVersion": known.object.resource_version()},
         "status": status,
     });
+    body["status"]["missingPermissions"] = json!(status.missing_permissions);
     let params = PatchParams {
         field_manager: Some("copartition-operator".to_owned()),
         ..PatchParams::default()

@@ -18,7 +18,9 @@ use futures::stream::{self, StreamExt};
 use self::pass::Pass;
 pub use self::step::{Action, Change, Step, StepOutcome};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus};
-use crate::kafka::{Clusters, ConnectionSettings, Metrics, PollSettings, WriteGuard};
+use crate::kafka::{
+    ClientProperties, Clusters, ConnectionSettings, Metrics, PollSettings, WriteGuard,
+};
 use crate::plan::{Exit, Reason};
 
 /// Half of it lies between two looks that believe a topic missing which a status remembers.
@@ -31,6 +33,8 @@ pub struct Settings {
     pub dry_run: bool,
     /// How long the whole run may take.
     pub timeout: Duration,
+    /// How to connect, where a group does not say so without Kubernetes.
+    pub properties: Option<ClientProperties>,
 }
 
 /// What became of one group.
@@ -76,7 +80,7 @@ pub async fn run(
         ConnectionSettings::DEFAULT_REQUEST_TIMEOUT.min((settings.timeout / 4).saturating_mul(3));
     let mut passes: Vec<Pass> = groups
         .into_iter()
-        .map(|group| Pass::begin(group, &kafka, request_timeout))
+        .map(|group| Pass::begin(group, &kafka, settings.properties.as_ref(), request_timeout))
         .collect();
     let cut_off = tokio::select! {
         () = work(&mut passes, settings.dry_run) => None,

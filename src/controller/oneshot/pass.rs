@@ -14,7 +14,7 @@ use super::super::validate::{Valid, validate, without_kubernetes};
 use super::Done;
 use super::step::{Step, begun, finish};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus};
-use crate::kafka::{self, Cluster, Clusters, Health, Interest};
+use crate::kafka::{self, ClientProperties, Cluster, Clusters, Health, Interest};
 use crate::plan::{
     Actions, Condition, ConditionType, Decision, Exit, Memory, Outcomes, Owner, Reason, Report,
     State, TRIED_AGAIN, TopicReading, View, predict, refused, report, summarise,
@@ -49,11 +49,12 @@ impl Pass {
     pub(super) fn begin(
         group: CoPartitionedTopicGroup,
         kafka: &Clusters,
+        properties: Option<&ClientProperties>,
         request_timeout: Duration,
     ) -> Self {
         let mut pass = Self {
             subject: Subject::of(&group.metadata),
-            valid: valid(&group, request_timeout),
+            valid: valid(&group, properties, request_timeout),
             cluster: None,
             silent: None,
             memory: group.status.as_ref().map(from_status).unwrap_or_default(),
@@ -367,9 +368,13 @@ fn carried_out(actions: Actions, acted: &Acted) -> Actions {
 }
 
 /// The spec and the way to its cluster, which a run has to find without Kubernetes.
-fn valid(group: &CoPartitionedTopicGroup, request_timeout: Duration) -> Result<Valid, String> {
+fn valid(
+    group: &CoPartitionedTopicGroup,
+    properties: Option<&ClientProperties>,
+    request_timeout: Duration,
+) -> Result<Valid, String> {
     let annotations = group.metadata.annotations.clone().unwrap_or_default();
-    let settings = without_kubernetes(&group.spec.kafka);
+    let settings = without_kubernetes(&group.spec.kafka, properties);
     match (validate(&group.spec, &annotations), settings) {
         (Ok(declared), Ok(settings)) => {
             Ok(declared.on(settings.with_request_timeout(request_timeout)))
