@@ -6,6 +6,7 @@ mod cluster;
 mod many;
 mod outage;
 mod permissions;
+mod renewal;
 mod security;
 mod watch;
 
@@ -26,6 +27,7 @@ pub(crate) use cluster::*;
 pub(crate) use many::*;
 pub(crate) use outage::*;
 pub(crate) use permissions::*;
+pub(crate) use renewal::*;
 pub(crate) use security::*;
 
 /// Generous, as a broker on a busy machine takes long to lead new partitions.

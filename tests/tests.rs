@@ -154,6 +154,9 @@ trials! {
         a_token_that_is_refused_or_missing_is_named,
         the_least_set_of_rights_is_enough_and_each_is_needed,
         what_a_principal_may_do_is_told,
+        a_rotated_password_is_taken_over_without_a_gap,
+        a_rotated_ca_is_taken_over_without_a_gap,
+        renewed_credentials_that_are_wrong_show_once_the_earlier_ones_are_given_up,
     ];
     conformance: [
         java_puts_keys_where_murmur2_says,

@@ -19,6 +19,7 @@ use super::metrics::Metrics;
 use super::model::Growth;
 use super::poll;
 use super::read::{self, Question, Wanted};
+use super::renewal::Link;
 use super::settings::ConnectionSettings;
 use super::snapshot::{Changed, Doubt, Reading, Snapshot};
 use crate::plan::View;
@@ -33,6 +34,8 @@ pub struct PollSettings {
     pub misses: u32,
     /// Configs are read with every so many polls; 6 by default, at least 1.
     pub config_every: u32,
+    /// How long earlier credentials stay in use while nobody answers to those that took their place; 2 min by default.
+    pub renewal_patience: Duration,
 }
 
 impl Default for PollSettings {
@@ -41,6 +44,7 @@ impl Default for PollSettings {
             interval: Duration::from_secs(5),
             misses: 3,
             config_every: 6,
+            renewal_patience: Duration::from_secs(120),
         }
     }
 }
@@ -56,7 +60,7 @@ const REREAD_PATIENCE: Duration = Duration::from_secs(5);
 /// What the poller, fresh readings and the groups' questions share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) client: Client,
+    pub(super) link: Link,
     pub(super) settings: PollSettings,
     /// Tells the poller that there is something to read before the next poll.
     pub(super) wake: Notify,
@@ -69,7 +73,7 @@ pub(super) struct Shared {
     readings: watch::Sender<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) interests: Interests,
     pub(super) snapshot: Snapshot,
@@ -101,9 +105,11 @@ impl Drop for Cluster {
 }
 
 impl Cluster {
-    /// Connects and starts polling; must be called in a Tokio runtime.
+    /// Connects and starts polling; must be called in a Tokio runtime. What the cluster `before` knows and is asked for is
+    /// taken over, and its connection is in use until the new one answers.
     pub(super) fn start(
         connection: &ConnectionSettings,
+        before: Option<&Self>,
         settings: PollSettings,
         metrics: Arc<Metrics>,
         guard: &WriteGuard,
@@ -112,24 +118,18 @@ impl Cluster {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         (connection, std::process::id()).hash(&mut hasher);
+        let own = Client::connect(connection, Arc::clone(&metrics), guard)?;
+        let earlier = before.map(|before| before.shared.link.client());
+        let stamps = before.map_or(0, |before| before.shared.stamps.load(Ordering::Relaxed));
+        let state = before.map(|before| before.shared.lock().clone());
         let shared = Arc::new(Shared {
-            client: Client::connect(connection, Arc::clone(&metrics), guard)?,
+            link: Link::new(own, earlier, settings.renewal_patience),
             wake: Notify::new(),
             seed: hasher.finish(),
             metrics,
             changes,
-            stamps: AtomicU64::new(0),
-            state: Mutex::new(State {
-                interests: Interests::default(),
-                snapshot: Snapshot::new(Doubt {
-                    gap: settings.interval / 2,
-                    misses: TOPIC_MISSES,
-                }),
-                tally: Tally::new(settings.misses),
-                polls: 0,
-                read_at: Instant::now(),
-                turned_at: None,
-            }),
+            stamps: AtomicU64::new(stamps),
+            state: Mutex::new(state.unwrap_or_else(|| State::new(&settings))),
             readings: watch::Sender::new(0),
             settings,
         });
@@ -165,6 +165,11 @@ impl Cluster {
         state.snapshot.forget(&orphans);
     }
 
+    /// Whether a group wants to know anything.
+    pub(super) fn serves(&self, group: &str) -> bool {
+        self.shared.lock().interests.has(group)
+    }
+
     /// Whether no group wants to know anything.
     pub(super) fn is_idle(&self) -> bool {
         self.shared.lock().interests.is_empty()
@@ -180,7 +185,10 @@ impl Cluster {
 
     /// How the cluster answers.
     pub fn health(&self) -> Health {
-        self.shared.lock().tally.health()
+        Health {
+            renewal: self.shared.link.failure(),
+            ..self.shared.lock().tally.health()
+        }
     }
 
     /// How much longer a group should wait before it says that the cluster is out of reach, or answers again; `None` once
@@ -192,9 +200,10 @@ impl Cluster {
             .filter(|left| !left.is_zero())
     }
 
-    /// The connection, for writes and for readings that do not belong to the snapshot.
-    pub fn client(&self) -> &Client {
-        &self.shared.client
+    /// The connection, for writes and for readings that do not belong to the snapshot. To be asked for anew each time, since
+    /// credentials may be renewed.
+    pub fn client(&self) -> Client {
+        self.shared.link.client()
     }
 
     /// Reads topics anew, past the snapshot and into it, and returns their views: to be called right before
@@ -333,7 +342,7 @@ async fn reread(shared: Arc<Shared>, questions: Vec<Question>) -> Vec<Result<Vie
 
 /// Answers questions for end offsets with one reading. A topic belongs to one group, so that it is asked for once.
 async fn end_offsets(shared: Arc<Shared>, asked: Vec<Vec<(String, i32)>>) -> Vec<EndOffsets> {
-    let found = shared.client.end_offsets(&asked.concat()).await;
+    let found = shared.link.client().end_offsets(&asked.concat()).await;
     let part = |topics: Vec<(String, i32)>| {
         let found = found.as_ref().map_err(Clone::clone)?;
         let topics = topics.into_iter();
@@ -401,6 +410,20 @@ impl Shared {
 }
 
 impl State {
+    fn new(settings: &PollSettings) -> Self {
+        Self {
+            interests: Interests::default(),
+            snapshot: Snapshot::new(Doubt {
+                gap: settings.interval / 2,
+                misses: TOPIC_MISSES,
+            }),
+            tally: Tally::new(settings.misses),
+            polls: 0,
+            read_at: Instant::now(),
+            turned_at: None,
+        }
+    }
+
     /// Takes in how a poll went. Whether that changes the verdict on the cluster.
     fn judge(&mut self, went: impl FnOnce(&mut Tally)) -> bool {
         let before = self.tally.verdict();

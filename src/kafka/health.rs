@@ -15,6 +15,8 @@ pub struct Health {
     pub error: Option<Error>,
     /// No answer yet, and not yet given up.
     pub pending: bool,
+    /// Why nobody answers to credentials that were renewed, while the earlier ones are in use still.
+    pub renewal: Option<Error>,
 }
 
 /// The longest pause between two tries.
@@ -36,7 +38,7 @@ pub(super) fn turn(group: &str, groups: usize) -> Duration {
 }
 
 /// Counts polls that failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tally {
     misses: u32,
     failures: u32,
@@ -77,6 +79,7 @@ impl Tally {
             reachable,
             error: self.error.clone(),
             pending: !self.answered && reachable,
+            renewal: None,
         }
     }
 
@@ -85,6 +88,7 @@ impl Tally {
             reachable,
             error,
             pending,
+            ..
         } = self.health();
         (
             reachable,
@@ -124,7 +128,8 @@ mod tests {
             Health {
                 reachable: true,
                 error: None,
-                pending: true
+                pending: true,
+                renewal: None,
             }
         );
         tally.answered();

@@ -12,7 +12,7 @@ pub struct Interest {
 }
 
 /// The interests of all groups on one cluster.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Interests {
     groups: BTreeMap<String, Interest>,
     /// The groups that name a topic.
@@ -82,6 +82,11 @@ impl Interests {
             }
         }
         orphans
+    }
+
+    /// Whether a group wants to know anything.
+    pub(super) fn has(&self, group: &str) -> bool {
+        self.groups.contains_key(group)
     }
 
     pub(super) fn get(&self, group: &str) -> Option<&Interest> {

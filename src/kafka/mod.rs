@@ -19,6 +19,9 @@
 //! only when two readings say so, a partition count never falls under one topic id, records once seen stay
 //! seen, an own change is awaited.
 //!
+//! **Renewed credentials** are another connection, which takes over snapshot and interests of the one before it and
+//! closes it once it answers itself ([`Clusters::cluster_for`]).
+//!
 //! **Writing** is one outcome per topic ([`Client`]): calls at nearly the same time become one request,
 //! chunks keep requests below what `KRaft` takes, and what is refused as a whole is halved until the bad
 //! topic stands alone. Nothing here deletes anything.
@@ -50,6 +53,7 @@ mod poll;
 mod properties;
 mod read;
 mod registry;
+mod renewal;
 mod sample;
 mod security;
 mod settings;

@@ -66,7 +66,15 @@ async fn poll(shared: &Shared, now: Instant) {
         state.polls += 1;
         state.interests.topics().cloned().collect()
     };
-    let outcome = read::read(shared, &Wanted::due(topics)).await;
+    let wanted = Wanted::due(topics);
+    let in_renewal = shared.link.is_in_renewal();
+    // Neither waits for the other: renewed credentials that nobody answers to delay no poll.
+    let reading = read::read(shared, &wanted);
+    let (mut outcome, ()) = tokio::join!(reading, shared.link.try_own());
+    if in_renewal && outcome.is_err() {
+        shared.link.give_up_before();
+        outcome = read::read(shared, &wanted).await;
+    }
     shared.polled(now, outcome);
 }
 

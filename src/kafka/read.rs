@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::chunk;
-use super::client::PerTopic;
+use super::client::{Client, PerTopic};
 use super::cluster::{Shared, State};
 use super::error::{Error, TopicError};
 use super::model::TopicDescription;
@@ -81,8 +81,10 @@ impl Wanted {
 pub(super) async fn read(shared: &Shared, wanted: &Wanted) -> Result<Reading, Error> {
     let stamp = shared.stamp();
     let names: Vec<String> = wanted.topics.iter().cloned().collect();
-    let cluster_id = shared.client.cluster_id().await?;
-    let described = shared.client.describe_topics(&names).await?;
+    // One for all requests: it may be replaced meanwhile.
+    let client = shared.link.client();
+    let cluster_id = client.cluster_id().await?;
+    let described = client.describe_topics(&names).await?;
     let at = Instant::now();
     let (poll, offsets, configs) = {
         let state = shared.lock();
@@ -102,8 +104,8 @@ pub(super) async fn read(shared: &Shared, wanted: &Wanted) -> Result<Reading, Er
             known.configs_to_read(&present, &wanted.parts),
         )
     };
-    let offsets = read_offsets(shared, &offsets, &described).await;
-    let configs = read_configs(shared, &configs).await;
+    let offsets = read_offsets(&client, &offsets, &described).await;
+    let configs = read_configs(&client, &configs).await;
     Ok(Reading {
         stamp,
         poll,
@@ -198,7 +200,7 @@ fn longest_unseen(mut topics: Vec<(u64, (String, i32))>, every: u64) -> Vec<(Str
 }
 
 async fn read_offsets(
-    shared: &Shared,
+    client: &Client,
     topics: &[(String, i32)],
     described: &PerTopic<TopicDescription>,
 ) -> BTreeMap<String, Records> {
@@ -208,7 +210,7 @@ async fn read_offsets(
     let described = described
         .map(|(topic, found)| (topic.clone(), found.clone()))
         .collect();
-    let ends = shared.client.end_offsets_of(described).await;
+    let ends = client.end_offsets_of(described).await;
     ends.into_iter()
         .map(|(topic, ends)| (topic, records(ends)))
         .collect()
@@ -222,18 +224,17 @@ fn records(ends: Result<Vec<i64>, TopicError>) -> Records {
     }
 }
 
-async fn read_configs(shared: &Shared, topics: &[String]) -> BTreeMap<String, ConfigSeen> {
+async fn read_configs(client: &Client, topics: &[String]) -> BTreeMap<String, ConfigSeen> {
     if topics.is_empty() {
         return BTreeMap::new();
     }
-    let answer: PerTopic<BTreeMap<String, String>> =
-        match shared.client.describe_configs(topics).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                let failed = |topic: &String| (topic.clone(), Err(error.clone().into()));
-                topics.iter().map(failed).collect()
-            }
-        };
+    let answer: PerTopic<BTreeMap<String, String>> = match client.describe_configs(topics).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let failed = |topic: &String| (topic.clone(), Err(error.clone().into()));
+            topics.iter().map(failed).collect()
+        }
+    };
     answer
         .into_iter()
         .map(|(topic, config)| (topic, config_seen(config)))

@@ -36,12 +36,44 @@ impl Clusters {
     /// Fails if the settings are unusable, not if the cluster is out of reach.
     pub fn cluster(&self, connection: &ConnectionSettings) -> Result<Arc<Cluster>, Error> {
         let connection = connection.normalised();
+        self.find(&mut self.lock(), connection, None)
+    }
+
+    /// As [`Clusters::cluster`], for a group whose credentials may have been renewed: if it is interested in a cluster
+    /// with the same servers so far, the new one begins with what that one knows, and uses its connection until it gets
+    /// an answer itself, for at most [`PollSettings::renewal_patience`]. So the group sees no gap. Other groups of the
+    /// earlier connection stay with it until they ask for the new one themselves.
+    ///
+    /// To be followed by [`Cluster::set_interest`] and [`Clusters::use_only`], as always.
+    pub fn cluster_for(
+        &self,
+        group: &str,
+        connection: &ConnectionSettings,
+    ) -> Result<Arc<Cluster>, Error> {
+        let connection = connection.normalised();
         let mut clusters = self.lock();
+        if let Some(cluster) = clusters.get(&connection) {
+            return Ok(Arc::clone(cluster));
+        }
+        let before = clusters.iter().find(|(settings, cluster)| {
+            settings.bootstrap_servers == connection.bootstrap_servers && cluster.serves(group)
+        });
+        let before = before.map(|(_, cluster)| Arc::clone(cluster));
+        self.find(&mut clusters, connection, before.as_deref())
+    }
+
+    fn find(
+        &self,
+        clusters: &mut BTreeMap<ConnectionSettings, Arc<Cluster>>,
+        connection: ConnectionSettings,
+        before: Option<&Cluster>,
+    ) -> Result<Arc<Cluster>, Error> {
         if let Some(cluster) = clusters.get(&connection) {
             return Ok(Arc::clone(cluster));
         }
         let cluster = Arc::new(Cluster::start(
             &connection,
+            before,
             self.settings.clone(),
             Arc::clone(&self.metrics),
             &self.guard,

@@ -114,7 +114,7 @@ pub(super) struct Doubt {
 }
 
 /// The last reading of every named topic of one cluster.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     cluster_id: Option<String>,
     cluster_stamp: u64,

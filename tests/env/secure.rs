@@ -18,18 +18,21 @@ pub(crate) enum Listener {
     Expired,
     /// SSL with a certificate for another host.
     OtherHost,
-    /// SSL with a certificate that a test may replace.
+    /// SSL with a certificate that stays as it is.
+    Encrypted,
+    /// SSL with a certificate that one test replaces.
     Rotating,
     /// SASL_SSL with OAUTHBEARER; a login lasts as long as its token.
     Bearer,
 }
 
 impl Listener {
-    const ALL: [(Self, &str, &str); 6] = [
+    const ALL: [(Self, &str, &str); 7] = [
         (Self::Login, "LOGIN", "SASL_SSL"),
         (Self::Mutual, "MUTUAL", "SSL"),
         (Self::Expired, "EXPIRED", "SSL"),
         (Self::OtherHost, "OTHERHOST", "SSL"),
+        (Self::Encrypted, "ENCRYPTED", "SSL"),
         (Self::Rotating, "ROTATING", "SSL"),
         (Self::Bearer, "BEARER", "SASL_SSL"),
     ];

@@ -134,7 +134,7 @@ pub(crate) fn each_mechanism_logs_in(env: &Env) {
     let mutual = secured(secure, Listener::Mutual, None);
     cases.push(with_identity(mutual, &client));
     // What else is in the text of a certificate does not matter.
-    let mut commented = secured(secure, Listener::Rotating, None);
+    let mut commented = secured(secure, Listener::Encrypted, None);
     if let Some(tls) = &mut commented.security.tls {
         let ca = secure.authority.certificate();
         tls.ca = Some(format!("# Größe\n{ca}\nnothing\n").into_bytes());
@@ -176,7 +176,7 @@ pub(crate) fn a_refused_login_is_named(env: &Env) {
     ));
     cases.push((
         "a listener without login",
-        with(Listener::Rotating, Sasl::Plain(anna())),
+        with(Listener::Encrypted, Sasl::Plain(anna())),
         refused,
         &["takes no login"],
     ));
@@ -204,13 +204,13 @@ pub(crate) fn a_refused_certificate_is_named(env: &Env) {
         ),
         (
             "unknown CA",
-            with_ca(to(Listener::Rotating), Some(&stranger)),
+            with_ca(to(Listener::Encrypted), Some(&stranger)),
             refused,
             &["not signed by a trusted CA"],
         ),
         (
             "the system's CAs",
-            with_ca(to(Listener::Rotating), None),
+            with_ca(to(Listener::Encrypted), None),
             refused,
             &["not signed by a trusted CA"],
         ),
@@ -249,7 +249,7 @@ pub(crate) fn the_wrong_protocol_is_hinted_at(env: &Env) {
     all_refused(vec![
         (
             "plaintext on TLS",
-            without_tls(to(Listener::Rotating, &None)),
+            without_tls(to(Listener::Encrypted, &None)),
             away,
             hint,
         ),
