@@ -2,14 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit integration crds check-crds test conformance demo bench bench-layout clean
+.PHONY: help setup build fmt lint doc unit integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
 operator := cargo run -q --locked --bin copartition-operator --
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install what is missing; build or fetch the servers and clients that tests use (once, minutes)
 	$(call step,setup)
@@ -38,6 +38,11 @@ unit: ## Run the tests that need no server
 integration: ## Run the tests against a real Kafka and a real Kubernetes API server (after setup)
 	$(call step,integration tests)
 	cargo test --test integration --locked
+
+integration-kafka-3: ## Run those of them that talk to Kafka most against Kafka 3.9, which many fleets are on
+	@COPARTITION_KAFKA_VERSION=3.9.1 tests/env/setup kafka
+	$(call step,integration tests on Kafka 3.9)
+	for tests in kafka:: sample:: lifecycle:: growth::; do COPARTITION_KAFKA_VERSION=3.9.1 cargo test --test integration --locked -- $$tests; done
 
 crds: ## Write the resource definitions in crds/ from the code
 	$(operator) crd --output-dir crds

@@ -10,9 +10,10 @@ if [ -z "${HOME:-}" ]; then
 fi
 cache=${COPARTITION_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/copartition-operator}
 
-# The versions stand once, in go.mod and in pom.xml. The hash keeps a changed build from running an old binary.
+# The versions stand once, in go.mod and in pom.xml; COPARTITION_KAFKA_VERSION takes another Kafka.
+# The hash keeps a changed build from running an old binary.
 kubernetes_version=$(sed -n 's/^\(require \|\t\)k8s.io\/kubernetes v\([0-9.]*\).*/\2/p' "$env_dir/controlplane/go.mod")
-kafka_version=$(sed -n 's/.*<kafka.version>\(.*\)<\/kafka.version>.*/\1/p' "$env_dir/kafka/pom.xml")
+kafka_version=${COPARTITION_KAFKA_VERSION:-$(sed -n 's/.*<kafka.version>\(.*\)<\/kafka.version>.*/\1/p' "$env_dir/kafka/pom.xml")}
 content_hash() { cat "$@" | sha256sum | cut -c1-12; }
 controlplane_dir=$cache/controlplane-$kubernetes_version-$(content_hash "$env_dir"/controlplane/{main.go,go.mod,go.sum})
 kafka_dir=$cache/kafka-$kafka_version-$(content_hash "$env_dir/kafka/pom.xml")
