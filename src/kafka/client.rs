@@ -22,6 +22,10 @@ pub type PerTopic<T> = BTreeMap<String, Result<T, TopicError>>;
 /// A blocking request about names.
 type Request<T> = fn(Handle<'_>, Limits, &[String]) -> Result<PerName<T>, Failure>;
 
+const DESCRIBE: (Api, Operation) = (Api::DescribeTopics, Operation::Describe);
+/// A name that every broker refuses, so that no topic can be meant by it or come to be by it.
+const NO_TOPIC: &str = "..";
+
 /// One connection to one Kafka cluster. Clones share it. No method blocks the runtime; each waits at most the
 /// request timeout for an answer, and gives up after the first request of several that is not answered.
 ///
@@ -60,13 +64,27 @@ impl Client {
 
     /// The id of the cluster that answers.
     pub async fn cluster_id(&self) -> Result<String, Error> {
-        let asked = self
-            .connection
-            .ask_any(Api::DescribeCluster, ffi::describe_cluster)
-            .await;
-        let (id, brokers) = asked?;
-        self.connection.know(brokers);
+        let (id, _) = self.look(&[]).await?;
         Ok(id)
+    }
+
+    /// Describes topics as [`Client::describe_topics`] does, and tells which cluster they are of.
+    pub(super) async fn look(
+        &self,
+        names: &[String],
+    ) -> Result<(String, PerTopic<TopicDescription>), Error> {
+        // No answer without a question: a request for no topic is one for all.
+        let nothing = [NO_TOPIC.to_owned()];
+        let asked = if names.is_empty() { &nothing } else { names };
+        let (id, mut described) = self
+            .read_with_id(DESCRIBE, asked, chunk::DESCRIBE_LIMIT, ffi::describe_topics)
+            .await?;
+        described.retain(|name, _| name != NO_TOPIC || names.contains(name));
+        let id = id.ok_or_else(|| Error::Rejected {
+            code: "_BAD_MSG".to_owned(),
+            message: "the broker names no cluster id".to_owned(),
+        })?;
+        Ok((id, described))
     }
 
     /// Describes topics by name; never creates one. `UnknownTopic` is the answer of one broker, which may
@@ -75,13 +93,8 @@ impl Client {
         &self,
         names: &[String],
     ) -> Result<PerTopic<TopicDescription>, Error> {
-        self.read(
-            (Api::DescribeTopics, Operation::Describe),
-            names,
-            chunk::DESCRIBE_LIMIT,
-            ffi::describe_topics,
-        )
-        .await
+        self.read(DESCRIBE, names, chunk::DESCRIBE_LIMIT, ffi::describe_topics)
+            .await
     }
 
     /// What the connection's principal may do with each topic, as the brokers tell (since Kafka 2.3; nothing before).
@@ -91,7 +104,7 @@ impl Client {
         names: &[String],
     ) -> Result<PerTopic<BTreeSet<Operation>>, Error> {
         self.read(
-            (Api::DescribeTopics, Operation::Describe),
+            DESCRIBE,
             names,
             chunk::DESCRIBE_LIMIT,
             ffi::authorized_operations,
@@ -101,6 +114,7 @@ impl Client {
 
     /// What the connection's principal may do with the cluster, as the brokers tell.
     pub async fn authorized_cluster_operations(&self) -> Result<BTreeSet<Operation>, Error> {
+        self.connection.doubt();
         self.connection
             .ask_any(Api::DescribeCluster, ffi::authorized_cluster_operations)
             .await
@@ -191,6 +205,21 @@ impl Client {
         limit: usize,
         request: Request<T>,
     ) -> Result<PerTopic<T>, Error> {
+        let (_, answers) = self
+            .read_with_id((api, operation), names, limit, request)
+            .await?;
+        Ok(answers)
+    }
+
+    /// As [`Client::read`], with the id of the cluster that described topics last.
+    async fn read_with_id<T: Send + 'static>(
+        &self,
+        (api, operation): (Api, Operation),
+        names: &[String],
+        limit: usize,
+        request: Request<T>,
+    ) -> Result<(Option<String>, PerTopic<T>), Error> {
+        let mut of_cluster = None;
         let names: BTreeSet<&String> = names.iter().collect();
         let mut answers = PerTopic::new();
         let mut askable = Vec::new();
@@ -204,8 +233,16 @@ impl Client {
         }
         for chunk in chunk::by_weight(askable, limit, |_| 1) {
             let asked = chunk.clone();
-            let request = move |handle: Handle<'_>, limits| request(handle, limits, &asked);
-            let found = self.connection.ask_any(api, request).await?;
+            let request = move |handle: Handle<'_>, limits| {
+                let found = request(handle, limits, &asked)?;
+                Ok((ffi::cluster_id(handle), found))
+            };
+            let (id, found) = self.connection.ask_any(api, request).await?;
+            if of_cluster.is_some() && of_cluster != id {
+                let words = "another cluster answered in the middle of a reading";
+                return Err(Error::Timeout(words.to_owned()));
+            }
+            of_cluster = id;
             let found = found.into_iter().map(|(name, found)| {
                 let found =
                     found.map_err(|failure| TopicError::of(failure).during(operation, &name));
@@ -218,7 +255,7 @@ impl Client {
                     .or_insert_with(|| Err(TopicError::left_out()));
             }
         }
-        Ok(answers)
+        Ok((of_cluster, answers))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Connection {
     permits: Arc<Semaphore>,
     timeout: Duration,
     metrics: Arc<Metrics>,
-    nodes: Mutex<Nodes>,
+    nodes: Arc<Mutex<Nodes>>,
     /// The last request was not answered.
     silent: Arc<AtomicBool>,
     /// Where its bearer tokens come from, if it logs in with such.
@@ -97,7 +97,7 @@ impl Connection {
             given: Arc::default(),
             settings: Arc::new(settings),
             metrics,
-            nodes: Mutex::default(),
+            nodes: Arc::default(),
             // Until the first answer nobody knows better.
             silent: Arc::new(AtomicBool::new(true)),
         })
@@ -108,12 +108,9 @@ impl Connection {
         self.timeout
     }
 
-    /// Remembers the ids of the cluster's brokers.
-    pub(super) fn know(&self, brokers: Vec<i32>) {
-        self.nodes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .know(brokers);
+    /// The next request is sent only after a look whether there are brokers at all.
+    pub(super) fn doubt(&self) {
+        self.silent.store(true, Ordering::Relaxed);
     }
 
     /// Runs a request that only reads and that every broker can answer. If one broker does not, another one
@@ -194,6 +191,7 @@ impl Connection {
         let settings = Arc::clone(&self.settings);
         let silent = Arc::clone(&self.silent);
         let given = Arc::clone(&self.given);
+        let nodes = Arc::clone(&self.nodes);
         let answer = tokio::task::spawn_blocking(move || {
             // The permit goes with the request, so that an abandoned one still counts.
             let _permit = permit;
@@ -203,7 +201,10 @@ impl Connection {
                 .and_then(|()| {
                     let probe = || {
                         let context = consumer.context().as_ref().clone();
-                        probe(&settings, context, token.as_ref(), limits.timeout)
+                        let brokers = probe(&settings, context, token.as_ref(), limits.timeout)?;
+                        let mut nodes = nodes.lock().unwrap_or_else(PoisonError::into_inner);
+                        nodes.know(brokers);
+                        Ok(())
                     };
                     unless_silent(&silent, probe, &consumer, limits, request)
                 });
@@ -288,7 +289,7 @@ fn renew(given: &Mutex<Option<Token>>, handle: Handle<'_>, token: &Token) -> Res
 /// Sends a request; while the last one was not answered, only once a broker answers at all.
 fn unless_silent<T>(
     silent: &AtomicBool,
-    probe: impl FnOnce() -> Result<Vec<i32>, Failure>,
+    probe: impl FnOnce() -> Result<(), Failure>,
     consumer: &BaseConsumer<Context>,
     limits: Limits,
     request: impl FnOnce(Handle<'_>, Limits) -> Result<T, Failure>,

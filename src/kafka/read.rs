@@ -83,8 +83,7 @@ pub(super) async fn read(shared: &Shared, wanted: &Wanted) -> Result<Reading, Er
     let names: Vec<String> = wanted.topics.iter().cloned().collect();
     // One for all requests: it may be replaced meanwhile.
     let client = shared.link.client();
-    let cluster_id = client.cluster_id().await?;
-    let described = client.describe_topics(&names).await?;
+    let (cluster_id, described) = client.look(&names).await?;
     let at = Instant::now();
     let (poll, offsets, configs) = {
         let state = shared.lock();

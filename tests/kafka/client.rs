@@ -38,7 +38,7 @@ pub(crate) fn the_cluster_tells_its_id(env: &Env) {
         bench.wait(bench.client.cluster_id()),
         Ok(env.kafka.id().to_owned())
     );
-    assert_eq!(bench.metrics.requests("DescribeCluster", "Ok"), 1);
+    assert_eq!(bench.metrics.requests("DescribeTopics", "Ok"), 1);
 }
 
 /// A large cluster takes long to name all its topics, so nothing may ask for them, not even by accident: librdkafka

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::super::permissions::Operation;
 use super::{
-    Failure, Handle, Limits, Op, Options, ask, code, items, milliseconds, operations, plain, sys,
-    text,
+    Failure, Handle, Limits, Op, Options, ask, code, milliseconds, operations, plain, sys, text,
 };
 
 /// Whether any broker answers, and the ids of those that it knows; asks for the metadata of a topic that cannot exist.
@@ -19,7 +18,7 @@ use super::{
 ///
 /// An answer without a single broker counts as none: a broker gives it that was held up until the controller took it for
 /// dead. To a DescribeCluster that finds the same, librdkafka 2.12 makes no result and ends the process by an assertion
-/// (seen: a node that was stopped for ten seconds).
+/// (seen: a node that was stopped for ten seconds). A description of topics does not, since it is about topics.
 pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<Vec<i32>, Failure> {
     struct Topic(*mut sys::rd_kafka_topic_t);
     impl Drop for Topic {
@@ -79,40 +78,21 @@ pub(in super::super) fn probe(handle: Handle<'_>, timeout: Duration) -> Result<V
 /// A name that every broker refuses, so no topic can be meant by it or come to be by it.
 const IMPOSSIBLE_TOPIC: &CStr = c".";
 
-/// The cluster that answers: its id, and those of its brokers.
-pub(in super::super) fn describe_cluster(
-    handle: Handle<'_>,
-    limits: Limits,
-) -> Result<(String, Vec<i32>), Failure> {
-    let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECLUSTER, limits)?;
-    let event = ask(handle, &options, limits, |client, options, queue| {
-        // SAFETY: all three are live.
-        unsafe { sys::rd_kafka_DescribeCluster(client, options, queue) }
-    })?;
-    // SAFETY: a live event; the result, its string and its array of never null nodes point into it and are
-    // copied, null results are checked.
-    let (id, nodes) = unsafe {
-        let result = sys::rd_kafka_event_DescribeCluster_result(event.0.as_ptr());
-        if result.is_null() {
-            return Err(Failure::bad_answer("not an answer to DescribeCluster"));
+/// The id of the cluster that gave the last description of topics; `None` before any, or if its brokers tell none.
+pub(in super::super) fn cluster_id(handle: Handle<'_>) -> Option<String> {
+    // SAFETY: the handle is live; without time it only looks at what it has. The string is ours: it is copied, then freed
+    // once.
+    unsafe {
+        let id = sys::rd_kafka_clusterid(handle.client, 0);
+        let copy = text(id);
+        if !id.is_null() {
+            sys::rd_kafka_mem_free(handle.client, id.cast());
         }
-        let mut count = 0;
-        let nodes = sys::rd_kafka_DescribeCluster_result_nodes(result, &raw mut count);
-        let nodes: Vec<i32> = items(nodes, count)
-            .iter()
-            .map(|node| sys::rd_kafka_Node_id(*node))
-            .collect();
-        (
-            text(sys::rd_kafka_DescribeCluster_result_cluster_id(result)),
-            nodes,
-        )
-    };
-    let id = id.filter(|id| !id.is_empty());
-    id.map(|id| (id, nodes))
-        .ok_or_else(|| Failure::bad_answer("the broker names no cluster id"))
+        copy.filter(|id| !id.is_empty())
+    }
 }
 
-/// What the client may do with the cluster.
+/// What the client may do with the cluster. To be asked for right after a probe, which says why.
 pub(in super::super) fn authorized_cluster_operations(
     handle: Handle<'_>,
     limits: Limits,

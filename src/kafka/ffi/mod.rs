@@ -26,7 +26,7 @@ use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka_sys as sys;
 use sys::rd_kafka_admin_op_t as Op;
 
-pub(super) use cluster::{authorized_cluster_operations, describe_cluster, probe};
+pub(super) use cluster::{authorized_cluster_operations, cluster_id, probe};
 pub(super) use consume::{Consumed, ConsumerQueue};
 pub(super) use offsets::{PartitionOffset, Which, list_offsets};
 use operations::operations;
