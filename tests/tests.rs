@@ -15,6 +15,7 @@ mod connections;
 mod counts;
 mod crashes;
 mod drift;
+mod edits;
 // It offers what tests of a Kafka operator need; not all of it is in use at every time.
 #[allow(dead_code, unused_imports)]
 mod env;
@@ -109,6 +110,12 @@ trials! {
         every_way_to_write_meets_the_same_rules,
         two_managers_own_different_topics_of_one_group,
         nothing_but_the_status_is_written_to_a_group,
+    ];
+    edits: [
+        kubectl_edit_meets_the_rules,
+        server_side_apply_meets_the_rules_with_and_without_force,
+        another_key_scheme_needs_no_consent,
+        a_group_that_is_created_again_with_other_numbers_moves_nothing,
     ];
     validation: [
         a_field_that_is_not_implemented_is_refused_by_name,
