@@ -32,6 +32,7 @@ mod oneshot;
 mod outages;
 mod plugin;
 mod proof;
+mod policies;
 mod quiescence;
 mod redis;
 mod sample;
@@ -396,6 +397,11 @@ trials! {
         a_reading_that_ended_early_goes_on_from_its_checkpoint,
         an_interrupted_reading_keeps_where_it_was,
         a_checkpoint_of_other_topics_is_refused,
+    ];
+    policies: [
+        topics_of_other_operators_keep_the_count_of_their_group,
+        policies_may_come_and_go_in_any_order,
+        all_policies_say_the_same_of_a_claim,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,
