@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout clean
+.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -34,6 +34,10 @@ unit: ## Run the tests that need no server
 	$(call step,unit tests)
 	cargo test --lib --bins --locked
 	cargo test --doc --locked
+
+model: ## Check the planner in all states within larger bounds, and in 100,000 random histories (docs/model.md)
+	$(call step,model check)
+	PROPTEST_CASES=$(or $(HISTORIES),100000) cargo test --lib --locked -- --include-ignored plan::tests::model
 
 integration: ## Run the tests against a real Kafka and a real Kubernetes API server (after setup)
 	$(call step,integration tests)

@@ -17,13 +17,14 @@ const PURE: [&str; 5] = ["keys", "layout", "plan", "verify", "placement"];
 /// The other folders.
 const IMPURE: [&str; 4] = ["api", "cli", "controller", "kafka"];
 /// The dependencies that a pure folder may name.
-const PURE_CRATES: [&str; 9] = [
+const PURE_CRATES: [&str; 10] = [
     "crc",
     "data_encoding",
     "proptest",
     "serde",
     "serde_json",
     "siphasher",
+    "stateright",
     "thiserror",
     "twox_hash",
     "uuid",

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::kafka::{self, Cluster, ConfigChange, Growth, NewTopic, TopicError};
 use crate::plan::{
-    Actions, Alter, Decision, Failure, Group, Grow, Input, Memory, Outcomes, Owner, View, decide,
+    Actions, Alter, Decision, Failure, Group, Grow, Input, Memory, Outcomes, Owner, View,
+    confirmed, decide,
 };
 
 /// How long written changes may take to show in the metadata of the broker that is asked. A broker that creates a
@@ -137,10 +138,9 @@ async fn grow(
     }
     match cluster.reread(names, true, false).await {
         Ok(view) => {
-            let still = basis.decide(&view).actions.growths;
-            // All of them or none: what changed meanwhile is decided anew in the next round.
-            if !growths.iter().all(|grow| still.contains(grow)) {
-                growths.clear();
+            // What changed meanwhile is decided anew in the next round.
+            growths = confirmed(&growths, &basis.decide(&view).actions.growths);
+            if growths.is_empty() {
                 return growths;
             }
         }

@@ -143,3 +143,15 @@ fn growths(decision: &Decision, target: i32) -> Vec<Grow> {
         })
         .collect()
 }
+
+/// Which of the growths that were `planned` may still be asked for, now that a fresh look decided `again`. All of
+/// those with one live count or none: were one of them left out, or one that joined them meanwhile, equal topics would part.
+pub fn confirmed(planned: &[Grow], again: &[Grow]) -> Vec<Grow> {
+    let alike = |growths: &[Grow], from: i32| -> BTreeSet<String> {
+        let alike = growths.iter().filter(|grow| grow.from == from);
+        alike.map(|grow| grow.topic.clone()).collect()
+    };
+    let stands =
+        |grow: &&Grow| again.contains(grow) && alike(planned, grow.from) == alike(again, grow.from);
+    planned.iter().filter(stands).cloned().collect()
+}

@@ -119,7 +119,7 @@ impl TopicDecision {
 }
 
 /// A topic to create.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Create {
     /// Its name.
     pub topic: String,
@@ -132,7 +132,7 @@ pub struct Create {
 }
 
 /// A topic to grow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Grow {
     /// Its name.
     pub topic: String,
@@ -145,7 +145,7 @@ pub struct Grow {
 }
 
 /// Config keys to set on a topic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Alter {
     /// Its name.
     pub topic: String,
@@ -156,7 +156,7 @@ pub struct Alter {
 }
 
 /// What shall be written to Kafka. There is no action that deletes a topic or lowers a count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Actions {
     /// Topics to create.
     pub creates: Vec<Create>,

@@ -48,7 +48,7 @@ pub struct Topic {
 }
 
 /// A consent to move keys by one growth.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Consent {
     /// The topics that may grow.
     pub topics: BTreeSet<String>,

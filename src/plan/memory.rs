@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::observed::TopicId;
 
 /// Who wrote a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// The installation of the operator.
     pub installation: String,
@@ -15,7 +15,7 @@ pub struct Owner {
 }
 
 /// The memory of one group.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Memory {
     /// Who wrote it; `None` for a group that has no claim yet.
     pub owner: Option<Owner>,
@@ -34,7 +34,7 @@ pub struct Memory {
 }
 
 /// The memory of one topic.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TopicMemory {
     /// Held exclusively (Managed) or shared (Referenced).
     pub managed: bool,
@@ -49,7 +49,7 @@ pub struct TopicMemory {
 }
 
 /// A growth that was decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Intent {
     /// The topic.
     pub topic: String,
@@ -64,7 +64,7 @@ pub struct Intent {
 }
 
 /// A used consent.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Spent {
     /// The topic.
     pub topic: String,

@@ -39,6 +39,7 @@ mod tests;
 mod verdict;
 mod vocabulary;
 
+pub use actions::confirmed;
 pub use checks::TRIED_AGAIN;
 pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;

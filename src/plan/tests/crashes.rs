@@ -193,3 +193,29 @@ fn a_lost_memory_is_written_again_from_what_is_seen() {
     world.passes();
     assert_eq!(world.memory, before);
 }
+
+/// Between the decision and the request somebody grows a topic to the count of another: the two are equal by now, so they
+/// grow together or not at all.
+#[test]
+fn a_growth_waits_for_a_topic_that_became_its_equal() {
+    let mut world = group(1);
+    world.manages("a").manages("b").manages("c");
+    world.has("a", 2, FULL).has("b", 1, FULL).has("c", 1, EMPTY);
+    let planned = {
+        world.wants(4).consent(&["a", "b"], 2, 4);
+        world.looks().actions.growths
+    };
+    let from = |growths: &[Grow]| growths.iter().map(|grow| grow.from).collect::<Vec<_>>();
+    assert_eq!(from(&planned), [2]);
+    assert_eq!(confirmed(&planned, &planned), planned);
+    world.grown("b", 2);
+    let again = world.looks().actions.growths;
+    assert_eq!(from(&again), [2, 2, 1]);
+    assert_eq!(confirmed(&planned, &again), []);
+    assert_eq!(confirmed(&again, &again), again);
+    assert_eq!(confirmed(&again, &[]), []);
+    // What has another count goes its own way.
+    let [a, b, c] = [0, 1, 2].map(|at| again[at].clone());
+    assert_eq!(confirmed(&again, &[a.clone(), c.clone()]), [c]);
+    assert_eq!(confirmed(&again, &[a.clone(), b.clone()]), [a, b]);
+}

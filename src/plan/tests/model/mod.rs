@@ -1,7 +1,9 @@
-//! A model check: random groups, random people, and an operator that may crash at any point, on a Kafka that is told
+//! Model checks: random groups, random people, and an operator that may crash at any point, on a Kafka that is told
 //! apart from what was seen of it. What must never happen is checked on every decision, by rules that are written down
-//! once more and not taken from the code. `PROPTEST_CASES` sets how many worlds are tried.
+//! once more and not taken from the code. [`exhaustive`] tries everything within bounds; the histories here are random, and
+//! longer. `PROPTEST_CASES` sets how many worlds are tried, if it is more than [`HISTORIES`].
 
+mod exhaustive;
 mod rules;
 mod run;
 
@@ -9,6 +11,8 @@ use proptest::prelude::*;
 
 use super::*;
 use run::Model;
+
+const HISTORIES: u32 = 10_000;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -115,18 +119,26 @@ fn model() -> impl Strategy<Value = Model> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(HISTORIES),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_event_and_no_crash_makes_the_operator_do_what_it_must_not(
         mut model in model(),
-        events in prop::collection::vec(event(), 0..40),
+        events in prop::collection::vec(event(), 0..60),
     ) {
         for event in &events {
             model.happens(event);
         }
         model.settles();
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever happened: a group that reads its messages and does what they say gets aligned.
     #[test]

@@ -1,5 +1,6 @@
 //! The world of the model: what happens on Kafka and in the spec, and passes that may end at any point.
 
+use super::rules::{Rules, Used};
 use super::*;
 
 /// Kafka as it is, and what was done to it with which consent.
@@ -9,8 +10,7 @@ pub(super) struct Model {
     pub(super) truth: BTreeMap<String, TopicState>,
     pub(super) dark: BTreeSet<String>,
     pub(super) hidden: BTreeSet<String>,
-    /// Consents that count as used: topic, from, to, and the topic's id.
-    pub(super) used: BTreeSet<(String, i32, i32, String)>,
+    pub(super) used: BTreeSet<Used>,
 }
 
 impl Model {
@@ -145,6 +145,19 @@ impl Model {
         }
     }
 
+    fn rules(&self) -> Rules<'_> {
+        Rules {
+            group: &self.world.group,
+            memory: &self.world.memory,
+            view: &self.world.view,
+            used: &self.used,
+        }
+    }
+
+    pub(super) fn aligned(&self) -> bool {
+        self.rules().aligned()
+    }
+
     fn name_ids(&mut self, ids: Ids) {
         let live: Vec<String> = self.truth.values().map(|live| live.id.clone()).collect();
         let consent = self.world.group.consent.as_mut().unwrap();
@@ -158,7 +171,13 @@ impl Model {
     fn pass(&mut self, crash: Crash) {
         self.read();
         let decision = self.world.decide();
-        self.check(&decision);
+        let rules = self.rules();
+        let checked = rules
+            .check(&decision)
+            .and_then(|()| rules.check_words(&decision));
+        if let Err((rule, seen)) = checked {
+            panic!("{rule:?}: {seen}");
+        }
         let Crash::AfterActions(done) = (match crash {
             Crash::BeforeTheMemory => return,
             Crash::Never => Crash::AfterActions(usize::MAX),
@@ -203,7 +222,7 @@ impl Model {
                 .topics
                 .get(name)
                 .and_then(|m| m.id.clone());
-            if let Some(live) = self.present(name)
+            if let Some(live) = self.rules().present(name)
                 && live.partitions == consent.to
                 && accepted.as_ref() == Some(&live.id)
             {
