@@ -207,6 +207,7 @@ pub(crate) fn topics_of_other_operators_keep_the_count_of_their_group(env: &Env)
         topics.wait_until_guarded(&held);
         a_held_topic_keeps_its_count(&topics, &held, &format!("trading/a{at}"));
         a_null_hides_nothing(&topics, &held);
+        a_count_may_be_taken_out(&topics, &held);
         what_a_policy_does_not_speak_of_passes(&topics, &held, &free);
         both_counts_of_a_growth_are_fine(&topics, &growing);
         another_name_for_a_held_topic_changes_nothing(&topics, &held, &other);
@@ -253,6 +254,19 @@ fn a_null_hides_nothing(topics: &Topics<'_>, held: &str) {
     let args = ["replace", "-f", "-"];
     let output = topics.plane.kubectl_with_input(&args, &object.to_string());
     denied(&output, &["wanted 6 partitions, seen 8"]);
+}
+
+/// A resource without a count asks for none.
+fn a_count_may_be_taken_out(topics: &Topics<'_>, held: &str) {
+    let mut object = topics.kind.manifest(says(held, 6));
+    for at in ["/spec", "/spec/forProvider"] {
+        if let Some(Value::Object(fields)) = object.pointer_mut(at) {
+            fields.retain(|name, _| !name.starts_with("partition"));
+        }
+    }
+    let args = ["replace", "--dry-run=server", "-f", "-"];
+    let plane = topics.plane;
+    silent(&plane.kubectl_with_input(&args, &object.to_string()));
 }
 
 fn what_a_policy_does_not_speak_of_passes(topics: &Topics<'_>, held: &str, free: &str) {
