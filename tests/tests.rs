@@ -31,8 +31,8 @@ mod memory;
 mod oneshot;
 mod outages;
 mod plugin;
-mod proof;
 mod policies;
+mod proof;
 mod quiescence;
 mod redis;
 mod sample;
@@ -363,6 +363,7 @@ trials! {
         a_wrong_password_is_named_and_a_new_one_taken_up,
         inline_connections_need_permission_and_their_own_secrets,
         a_strimzi_cluster_gives_address_ca_and_user,
+        a_pipeline_takes_the_properties_of_kafkas_tools,
     ];
     proof: [
         records_are_proven_and_a_stranger_is_named,

@@ -225,7 +225,7 @@ impl Pass {
         let cluster = self
             .context
             .kafka
-            .cluster(settings)
+            .cluster_for(&key, settings)
             .map_err(|source| Error::Connect {
                 group: key.clone(),
                 source,

@@ -34,7 +34,7 @@ pub struct PollSettings {
     pub misses: u32,
     /// Configs are read with every so many polls; 6 by default, at least 1.
     pub config_every: u32,
-    /// How long earlier credentials stay in use while nobody answers to those that took their place; 2 min by default.
+    /// How long earlier credentials stay in use while nobody answers to those that took their place; 1 min by default.
     pub renewal_patience: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Default for PollSettings {
             interval: Duration::from_secs(5),
             misses: 3,
             config_every: 6,
-            renewal_patience: Duration::from_secs(120),
+            renewal_patience: Duration::from_secs(60),
         }
     }
 }

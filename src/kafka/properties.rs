@@ -224,13 +224,12 @@ fn jaas(entry: &str) -> BTreeMap<String, String> {
     while let Some((before, after)) = rest.split_once('=') {
         let name = before.rsplit(char::is_whitespace).next().unwrap_or(before);
         let after = after.trim_start();
-        let (value, left) = match after.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted),
-            None => {
-                let end = after.find(|c: char| c.is_whitespace() || c == ';');
-                let (value, left) = after.split_at(end.unwrap_or(after.len()));
-                (value.to_owned(), left)
-            }
+        let (value, left) = if let Some(quoted) = after.strip_prefix('"') {
+            unquoted(quoted)
+        } else {
+            let end = after.find(|c: char| c.is_whitespace() || c == ';');
+            let (value, left) = after.split_at(end.unwrap_or(after.len()));
+            (value.to_owned(), left)
         };
         options.insert(name.to_owned(), value);
         rest = left;

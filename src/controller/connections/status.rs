@@ -94,7 +94,7 @@ async fn status(
         .and_then(|settings| {
             context
                 .kafka
-                .cluster(settings)
+                .cluster_for(&user, settings)
                 .map_err(|error| Refusal {
                     reason: Reason::InvalidSpec,
                     message: error.to_string(),
@@ -307,7 +307,9 @@ async fn write(
         "metadata": {"resourceVersion": known.object.resource_version()},
         "status": status,
     });
-    body["status"]["missingPermissions"] = json!(status.missing_permissions);
+    if status.missing_permissions.is_empty() {
+        body["status"]["missingPermissions"] = json!(null);
+    }
     let params = PatchParams {
         field_manager: Some("copartition-operator".to_owned()),
         ..PatchParams::default()

@@ -71,6 +71,10 @@ pub(super) struct Verify {
     topics: Vec<String>,
     #[command(flatten)]
     bare: Bare,
+    /// A properties file of Kafka's own tools (security.protocol, sasl.jaas.config, ssl.truststore.location ...): how to
+    /// connect, also to the Kafka of a group
+    #[arg(long, value_name = "FILE", help_heading = "What to look at")]
+    command_config: Option<PathBuf>,
     /// How many of the newest records of each partition
     #[arg(
         long,

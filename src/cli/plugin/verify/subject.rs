@@ -7,8 +7,8 @@ use super::super::subject::declared;
 use super::super::terminal::{Io, printable};
 use super::Verify;
 use crate::api::{CoPartitionedTopicGroup, GrowthMark};
-use crate::controller::marks;
-use crate::kafka::ConnectionSettings;
+use crate::controller::{marks, without_kubernetes};
+use crate::kafka::{ClientProperties, ConnectionSettings};
 use crate::keys::{KeyScheme, PartitionCount};
 use crate::verify::Growth;
 
@@ -46,8 +46,10 @@ impl Subject {
     /// # Errors
     /// One line for the user.
     pub(super) fn all(arguments: &Verify, io: &mut Io<'_>) -> Result<Vec<Self>, String> {
+        let properties = arguments.command_config.as_deref();
+        let properties = properties.map(ClientProperties::read).transpose()?;
         if !arguments.bootstrap.is_empty() {
-            return Self::bare(arguments).map(|subject| vec![subject]);
+            return Self::bare(arguments, properties.as_ref()).map(|subject| vec![subject]);
         }
         let place = &arguments.place;
         if arguments.name.is_none() && place.file.is_none() {
@@ -60,11 +62,11 @@ impl Subject {
         let live = place.file.is_none().then(|| place.live());
         groups
             .iter()
-            .map(|group| Self::of_group(group, live.as_ref()))
+            .map(|group| Self::of_group(group, live.as_ref(), properties.as_ref()))
             .collect()
     }
 
-    fn bare(arguments: &Verify) -> Result<Self, String> {
+    fn bare(arguments: &Verify, properties: Option<&ClientProperties>) -> Result<Self, String> {
         let scheme = arguments.bare.scheme()?.map(|(scheme, _)| scheme);
         if scheme.is_none() && arguments.bare.encoding.is_some() {
             return Err(
@@ -74,7 +76,8 @@ impl Subject {
         let topics = arguments.topics.iter();
         Ok(Self {
             group: None,
-            settings: ConnectionSettings::new(arguments.bootstrap.clone()),
+            settings: ConnectionSettings::new(arguments.bootstrap.clone())
+                .with_security(properties.map(|it| it.security.clone()).unwrap_or_default()),
             topics: topics
                 .map(|topic| (topic.clone(), scheme.clone()))
                 .collect(),
@@ -82,7 +85,11 @@ impl Subject {
         })
     }
 
-    fn of_group(resource: &CoPartitionedTopicGroup, live: Option<&Place>) -> Result<Self, String> {
+    fn of_group(
+        resource: &CoPartitionedTopicGroup,
+        live: Option<&Place>,
+        properties: Option<&ClientProperties>,
+    ) -> Result<Self, String> {
         let (name, group) = declared(resource)?;
         let metadata = &resource.metadata;
         let claim = live.map(|place| Claim {
@@ -92,7 +99,8 @@ impl Subject {
         });
         let topics = group.topics.into_iter();
         Ok(Self {
-            settings: connection(resource, &name)?,
+            settings: without_kubernetes(&resource.spec.kafka, properties)
+                .map_err(|problems| format!("{name}: {}", problems.join("; ")))?,
             topics: topics.map(|topic| (topic.name, topic.scheme)).collect(),
             group: Some(name),
             claim,
@@ -117,19 +125,5 @@ impl Subject {
         };
         let marks = marks.into_iter().map(|mark| (mark.topic.clone(), mark));
         Growths(marks.collect())
-    }
-}
-
-/// How to reach the Kafka of a group.
-fn connection(
-    resource: &CoPartitionedTopicGroup,
-    name: &str,
-) -> Result<ConnectionSettings, String> {
-    let inline = resource.spec.kafka.inline.as_ref();
-    match inline.filter(|it| it.tls.is_none() && it.sasl.is_none()) {
-        Some(inline) => Ok(ConnectionSettings::new(inline.bootstrap_servers.clone())),
-        None => Err(format!(
-            "{name}: this version reads through kafka.inline without tls and sasl only; give --bootstrap and --topic"
-        )),
     }
 }
