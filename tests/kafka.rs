@@ -3,6 +3,7 @@
 mod bearer;
 mod client;
 mod cluster;
+mod fifty;
 mod many;
 mod outage;
 mod permissions;
@@ -24,6 +25,7 @@ use crate::env::wait_for;
 pub(crate) use bearer::*;
 pub(crate) use client::*;
 pub(crate) use cluster::*;
+pub(crate) use fifty::*;
 pub(crate) use many::*;
 pub(crate) use outage::*;
 pub(crate) use permissions::*;

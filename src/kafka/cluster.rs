@@ -123,7 +123,12 @@ impl Cluster {
         let stamps = before.map_or(0, |before| before.shared.stamps.load(Ordering::Relaxed));
         let state = before.map(|before| before.shared.lock().clone());
         let shared = Arc::new(Shared {
-            link: Link::new(own, earlier, settings.renewal_patience),
+            link: Link::new(
+                &connection.bootstrap_servers,
+                own,
+                earlier,
+                settings.renewal_patience,
+            ),
             wake: Notify::new(),
             seed: hasher.finish(),
             metrics,

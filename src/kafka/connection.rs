@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use tokio::sync::Semaphore;
 
-use super::context::{Cause, Context};
+use super::context::Context;
 use super::error::Error;
 use super::ffi::{self, Failure, Handle, Limits, code};
+use super::handle::{config, probe, unusable};
 use super::metrics::{Api, Metrics};
 use super::nodes::Nodes;
-use super::security::{self, Sasl};
+use super::security::Sasl;
 use super::settings::ConnectionSettings;
 use super::token::{Keeper, Token};
 
@@ -23,19 +23,9 @@ use super::token::{Keeper, Token};
 const CONCURRENT: usize = 4;
 /// How long the polling thread sleeps at most before it looks whether the connection is still used.
 const POLL: Duration = Duration::from_millis(500);
-/// Sent to the brokers with each request; shows in their logs and quotas.
-const CLIENT_ID: &str = "copartition-operator";
 /// A request is not sent with less time than this: it would hardly be answered, and `ListOffsets` must not time
 /// out while it is being sent, for the reason given in `offsets`.
 const LEAST: Duration = Duration::from_millis(100);
-/// So many events of a probe are looked at; each attempt to connect makes a line of the log and an error.
-const PROBE_EVENTS: usize = 100;
-/// How long finding out why a certificate is refused may take at least, beyond the time of the request: for a broker
-/// that was just seen to answer.
-const EXPLAIN: Duration = Duration::from_millis(500);
-/// How long the library remembers topics that were described: longer than it takes to ask for their offsets
-/// next (`offsets` says why that matters), and not for long once nobody names them.
-const CACHE_AGE: Duration = Duration::from_secs(60);
 
 /// The connection to one cluster.
 ///
@@ -230,52 +220,6 @@ impl Connection {
     }
 }
 
-/// Whether any broker answers, and which there are ([`ffi::probe`] says why that is asked). On a handle of its own: the library asks for a topic
-/// that was named once again every second, for as long as the handle lives.
-pub(super) fn probe(
-    settings: &ConnectionSettings,
-    context: Context,
-    token: Option<&Token>,
-    timeout: Duration,
-) -> Result<Vec<i32>, Failure> {
-    let start = Instant::now();
-    let probe: BaseConsumer<Context> = config(settings)
-        .map_err(|error| Failure::invalid(error.to_string()))?
-        .create_with_context(context)
-        .map_err(|error| Failure::invalid(error.to_string()))?;
-    if let Some(token) = token {
-        ffi::set_token(Handle::of(&probe), token)?;
-    }
-    let answer = ffi::probe(Handle::of(&probe), timeout);
-    // Why nobody answers is told through its queue. A poll that meets a line of the log looks like one of an empty
-    // queue, so the end can't be seen.
-    for _ in 0..PROBE_EVENTS {
-        let _ = probe.poll(Duration::ZERO);
-    }
-    if answer.is_err() {
-        explain(
-            settings,
-            probe.context(),
-            timeout.saturating_sub(start.elapsed()),
-        );
-    }
-    answer
-}
-
-/// Finds out why a certificate is refused.
-fn explain(settings: &ConnectionSettings, context: &Context, left: Duration) {
-    let Some(tls) = &settings.security.tls else {
-        return;
-    };
-    if let Some(trouble) = context.trouble()
-        && trouble.cause == Cause::Certificate
-        && security::is_untrusted(&trouble.said)
-        && let Some(why) = security::why_refused(tls, &trouble.said, left.max(EXPLAIN))
-    {
-        context.explain(&why);
-    }
-}
-
 /// Gives the handle a token, unless it has this one.
 fn renew(given: &Mutex<Option<Token>>, handle: Handle<'_>, token: &Token) -> Result<(), Failure> {
     let mut given = given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -312,14 +256,6 @@ fn unless_silent<T>(
     answer
 }
 
-/// A handle that cannot be made.
-pub(super) fn unusable(message: &str) -> Error {
-    Error::Rejected {
-        code: "_INVALID_ARG".to_owned(),
-        message: message.to_owned(),
-    }
-}
-
 /// Serves the handle's main queue until nobody but this thread holds it. Errors reach the context only
 /// through this, and an unpolled queue grows for ever. This thread is always the last holder, so it is here
 /// that the handle is destroyed, which waits for its broker threads.
@@ -328,28 +264,4 @@ fn poll(consumer: &Arc<BaseConsumer<Context>>) {
         // Nothing is subscribed to: whatever comes out was already told to the context.
         let _ = consumer.poll(POLL);
     }
-}
-
-/// What every handle of a cluster has in common.
-pub(super) fn config(settings: &ConnectionSettings) -> Result<ClientConfig, Error> {
-    let milliseconds = |duration: Duration| duration.as_millis().to_string();
-    let mut config = ClientConfig::new();
-    config
-        .set_log_level(RDKafkaLogLevel::Warning)
-        .set("bootstrap.servers", settings.bootstrap_servers.join(","))
-        .set("client.id", CLIENT_ID)
-        .set("allow.auto.create.topics", "false")
-        .set("socket.timeout.ms", milliseconds(settings.request_timeout))
-        // Less than the request may take, so that a request can tell why it failed. The library's least is 1 s.
-        .set(
-            "socket.connection.setup.timeout.ms",
-            milliseconds((settings.request_timeout / 2).max(Duration::from_secs(1))),
-        )
-        // Look for a broker that came back every two seconds, not every ten.
-        .set("reconnect.backoff.max.ms", "2000")
-        .set("metadata.max.age.ms", milliseconds(CACHE_AGE))
-        // How long writes may wait for a controller that died; the library asks for news no more often.
-        .set("topic.metadata.refresh.interval.ms", "10000");
-    security::apply(&mut config, &settings.security)?;
-    Ok(config)
 }

@@ -42,6 +42,7 @@ mod error;
 mod ffi;
 mod gather;
 mod guard;
+mod handle;
 mod health;
 mod interests;
 mod metrics;

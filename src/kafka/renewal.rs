@@ -16,6 +16,8 @@ use super::error::Error;
 /// The connection of a cluster, and the one before it while the new one has not answered.
 #[derive(Debug)]
 pub(super) struct Link {
+    /// For the log.
+    servers: String,
     own: Client,
     before: Mutex<Option<Before>>,
 }
@@ -31,13 +33,19 @@ struct Before {
 
 impl Link {
     /// A connection, and the one that it shall take the place of within `patience`.
-    pub(super) fn new(own: Client, before: Option<Client>, patience: Duration) -> Self {
+    pub(super) fn new(
+        servers: &[String],
+        own: Client,
+        before: Option<Client>,
+        patience: Duration,
+    ) -> Self {
         let before = before.map(|client| Before {
             client,
             until: Instant::now() + patience,
             failure: None,
         });
         Self {
+            servers: servers.join(","),
             own,
             before: Mutex::new(before),
         }
@@ -67,11 +75,14 @@ impl Link {
         match (answer, before.as_mut()) {
             (_, None) => {}
             (Ok(_), Some(_)) => {
-                tracing::info!("a Kafka cluster answers to renewed credentials");
+                tracing::info!(
+                    servers = self.servers,
+                    "a Kafka cluster answers to renewed credentials"
+                );
                 *before = None;
             }
             (Err(error), Some(Before { until, .. })) if Instant::now() >= *until => {
-                tracing::warn!(%error, "a Kafka cluster does not answer to renewed credentials, which are used from now on");
+                tracing::warn!(%error, servers = self.servers, "a Kafka cluster does not answer to renewed credentials, which are used from now on");
                 *before = None;
             }
             (Err(error), Some(before)) => before.failure = Some(error),

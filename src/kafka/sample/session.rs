@@ -9,10 +9,10 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::{Offset, TopicPartitionList};
 
-use super::super::connection::{self, unusable};
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::ffi::{Consumed, ConsumerQueue, Failure, Handle, Limits, code, set_token};
+use super::super::handle::{self, unusable};
 use super::super::security::Sasl;
 use super::super::settings::ConnectionSettings;
 use super::super::token::{OwnToken, Token};
@@ -128,7 +128,7 @@ impl Session {
         let context = self.consumer.context().as_ref().clone();
         let limits = self.limits(deadline);
         let token = self.token()?;
-        let brokers = connection::probe(&self.settings, context, token.as_ref(), limits.timeout)
+        let brokers = handle::probe(&self.settings, context, token.as_ref(), limits.timeout)
             .map_err(|failure| self.error(failure))?;
         *self.brokers.borrow_mut() = brokers.into();
         Ok(())
@@ -266,7 +266,7 @@ fn create(
     largest: u32,
     context: Context,
 ) -> Result<BaseConsumer<Context>, Error> {
-    let mut config = connection::config(settings)?;
+    let mut config = handle::config(settings)?;
     config
         .set("group.id", GROUP)
         .set("enable.auto.commit", "false")

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::super::connection::unusable;
 use super::super::error::Error;
+use super::super::handle::unusable;
 use super::super::settings::ConnectionSettings;
 use super::reader::sample_blocking;
 use super::request::{Cancel, Progress, Sample, SampleRequest, Sink};

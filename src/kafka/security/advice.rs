@@ -103,7 +103,16 @@ pub(in super::super) fn advice(cause: Cause, reason: &str, shape: Shape) -> Opti
             }
             (true, Some(_)) => "connections fail or are closed at once; is the address right?",
         }),
-        Cause::Connection | Cause::Silence => None,
+        Cause::Connection if reason.contains("resolve") => {
+            Some("is the name right, and can it be resolved from here?")
+        }
+        Cause::Connection if reason.contains("Connection refused") => {
+            Some("is the address right, and is the broker up?")
+        }
+        Cause::Connection => None,
+        Cause::Silence => Some(
+            "is the broker overloaded, or does something on the way drop packets? The time that a request may take can be set",
+        ),
     }
 }
 
@@ -124,5 +133,61 @@ fn authentication(reason: &str, shape: Shape) -> Option<&'static str> {
         ),
         "PLAIN" => Some("check user name and password"),
         _ => Some("check user name and password, and that the user has one for this mechanism"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Login, Secret, Tls};
+    use super::*;
+
+    #[test]
+    fn what_changes_and_what_only_the_library_knows_is_left_out() {
+        let reason = "ssl://a:1/bootstrap: SSL handshake failed: certificate verify failed: broker certificate could not be \
+                      verified, verify that ssl.ca.location is set (after 6ms in state SSL_HANDSHAKE)";
+        let words = plain_words(reason);
+        assert_eq!(
+            words,
+            "ssl://a:1/bootstrap: SSL handshake failed: certificate verify failed"
+        );
+        let words = plain_words(
+            "Connect to a:1 failed: refused (after 0ms in state CONNECT, 1 identical error(s) suppressed)",
+        );
+        assert_eq!(words, "Connect to a:1 failed: refused");
+    }
+
+    #[test]
+    fn advice_follows_what_is_set() {
+        let login = |password: &str| {
+            Some(Sasl::ScramSha256(Login {
+                username: Secret::new("anna"),
+                password: Secret::new(password),
+            }))
+        };
+        let advice = |cause, reason: &str, security: Security| {
+            advice(cause, reason, Shape::of(&security)).unwrap_or_default()
+        };
+        let with = |tls: bool, sasl| Security {
+            tls: tls.then(Tls::default),
+            sasl,
+        };
+        let refused = "Authentication failed";
+        let said = advice(Cause::Authentication, refused, with(true, login("x")));
+        assert!(said.contains("has one for this mechanism"), "{said}");
+        let said = advice(Cause::Authentication, refused, with(true, login("x\n")));
+        assert!(said.contains("line break"), "{said}");
+        let said = advice(
+            Cause::Authentication,
+            "Unsupported SASL mechanism",
+            with(true, login("x")),
+        );
+        assert!(said.contains("set sasl.mechanism"), "{said}");
+        let alert = "SSL alert number 42";
+        let said = advice(Cause::Certificate, alert, with(true, None));
+        assert!(said.contains("None is set"), "{said}");
+        let said = advice(Cause::Loss, "1/1 brokers are down", with(true, None));
+        assert!(said.contains("want a login"), "{said}");
+        let said = advice(Cause::Loss, "1/1 brokers are down", with(false, login("x")));
+        assert!(said.contains("want TLS?"), "{said}");
     }
 }

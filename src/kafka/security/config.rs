@@ -2,8 +2,8 @@
 
 use rdkafka::config::ClientConfig;
 
-use super::super::connection::unusable;
 use super::super::error::Error;
+use super::super::handle::unusable;
 use super::{Security, pem};
 
 /// Adds the settings; fails, in words for whoever wrote them, if they can't be used.
