@@ -201,6 +201,16 @@ fn read_back(input: &Input<'_>, decision: &mut Decision) {
                 memory.spent.insert(Spent::of(intent));
             }
         }
+        // Somebody grew it further before ours was read back: what was decided may have been carried out before that.
+        let overtaken = memory.intents.iter().filter(|intent| {
+            intent.topic == *name
+                && intent.id == live.id
+                && intent.to < live.partitions
+                && intent.consented
+        });
+        memory
+            .spent
+            .extend(overtaken.map(Spent::of).collect::<Vec<_>>());
         consent::spend(input.group, memory, name, live);
     }
     let topics = &decision.topics;

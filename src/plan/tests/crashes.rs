@@ -163,6 +163,22 @@ fn the_consent_of_an_intent_that_cannot_be_read_back_counts_as_used() {
     }
 }
 
+/// Grown, and grown further by somebody else before anybody looked.
+#[test]
+fn the_consent_of_an_overtaken_growth_counts_as_used() {
+    for (seen, used) in [(9, true), (7, false)] {
+        let mut world = growing();
+        world.looks();
+        world.grown("a", seen).looks();
+        world.stands(Reason::PartitionDrift);
+        world.has("a", 6, FULL);
+        let id = world.id("a");
+        world.acknowledges(&id);
+        let again = growths(&world.looks()).contains(&("a", 6, 8));
+        assert_eq!(again, !used, "a was seen at {seen}");
+    }
+}
+
 #[test]
 fn a_crash_between_a_creation_and_its_mark_adopts_the_topic_as_foreign() {
     let mut world = group(6);
