@@ -25,7 +25,8 @@ pub(super) enum Rule {
     Rest,
     /// Who does not hold a topic writes nothing to it.
     Loser,
-    /// Memory only takes growths away from what spec and Kafka allow by themselves, however much of it is lost.
+    /// Memory only takes growths away from what spec and Kafka allow by themselves, however much of it is lost; and a count
+    /// is recorded only when all topics have it.
     Memory,
     /// Another key scheme in the spec moves no partition.
     Keys,
@@ -190,6 +191,12 @@ impl<'a> Rules<'a> {
         if self.aligned() {
             holds!(Rule::Rest, quiet, "{actions:?}");
         }
+        let (was, is) = (self.memory.recorded, decision.memory.recorded);
+        holds!(
+            Rule::Memory,
+            was == is || is.is_none() || (self.aligned() && is == self.target()),
+            "recorded {is:?} after {was:?}"
+        );
         for create in &actions.creates {
             let topic = self.group.topic(&create.topic);
             let missing = self.view.topics.get(&create.topic).map(|v| &v.reading)

@@ -57,6 +57,13 @@ impl Moment {
             used: &BTreeSet::new(),
         };
         rules.check(&decision)?;
+        holds!(
+            Rule::Loser,
+            !rival || decision.actions.is_empty(),
+            "{:?} beside {:?}",
+            decision.actions,
+            self.listed
+        );
         memory_only_restricts(rules, &decision, rival)?;
         if decision.undecided {
             return Ok(());
@@ -195,7 +202,10 @@ impl Moment {
             grown.push(topic);
         }
         self.nothing_is_lost(&before)?;
-        self.equal_stays_equal(shape, &before, &grown, &wanted, &memory, &fresh)
+        let parted = self.equal_stays_equal(shape, &before, &grown, &wanted, &memory, &fresh)?;
+        // Nothing but an answer of Kafka's parts them.
+        holds!(Rule::Equal, !parted || failing != 0, "{:?}", self.kafka);
+        Ok(())
     }
 
     pub(super) fn report(&mut self, shape: &Shape, at: usize) -> Outcome {

@@ -1,6 +1,6 @@
 //! What holds of a step as a whole, beside the rules that hold of a decision.
 
-use super::super::rules::{Rules, holds};
+use super::super::rules::{Broken, Rules, holds};
 use super::operator::{number, position};
 use super::state::{Outcome, Seen, Slot, choose, view};
 use super::*;
@@ -19,7 +19,8 @@ impl Moment {
         Ok(())
     }
 
-    /// Topics that had one count have one, or it is said that they do not, and the next pass sees to it.
+    /// Topics that had one count have one, or it is said that they do not, and the next pass sees to it. Whether they
+    /// parted.
     pub(super) fn equal_stays_equal(
         &self,
         shape: &Shape,
@@ -28,7 +29,7 @@ impl Moment {
         wanted: &Group,
         memory: &Memory,
         seen: &[Seen],
-    ) -> Outcome {
+    ) -> Result<bool, Broken> {
         let managed = |topic: &usize| shape.topics[*topic];
         let count = |kafka: &[Slot], topic: usize| kafka[topic].live.map(|live| live.count);
         let parted = grown.iter().any(|topic| {
@@ -38,7 +39,7 @@ impl Moment {
             })
         });
         if !parted {
-            return Ok(());
+            return Ok(false);
         }
         let look = |kafka: &[Slot]| -> Vec<Seen> {
             seen.iter()
@@ -72,7 +73,7 @@ impl Moment {
             })
         });
         holds!(Rule::Equal, equal, "the next pass leaves {kafka:?}");
-        Ok(())
+        Ok(true)
     }
 }
 
