@@ -29,12 +29,13 @@ impl Between {
 /// All pairs of topics that share keys, by their numbers.
 pub(super) fn between(topics: &[Evidence]) -> Vec<Between> {
     // One walk over the sorted fingerprints of all topics at once.
-    let mut walks: Vec<_> = topics.iter().map(|topic| topic.keys.iter()).collect();
+    let sorted = topics.iter().map(|topic| topic.keys.sorted().into_iter());
+    let mut walks: Vec<_> = sorted.collect();
     let mut next = BinaryHeap::new();
     let mut advance = |next: &mut BinaryHeap<_>, topic: usize| {
         for (fingerprint, key) in walks[topic].by_ref() {
             if let Some(main) = key.main_now().filter(|_| !key.empty) {
-                next.push(Reverse((*fingerprint, topic, main)));
+                next.push(Reverse((fingerprint, topic, main)));
                 return;
             }
         }

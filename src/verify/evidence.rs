@@ -1,11 +1,12 @@
 //! What is gathered of a topic while its records pass by.
 
-use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
 use super::limits::MAX_HISTOGRAM;
+use super::remembered::Remembered;
 use super::signs::Signs;
 use super::topic::{Era, FingerprintKey, Topic};
 use crate::keys::Placement;
@@ -45,14 +46,24 @@ pub struct OnPartition {
 pub(super) struct Evidence {
     pub(super) topic: Topic,
     pub(super) records: Records,
-    /// The distinct keys with the lowest fingerprints.
-    pub(super) keys: BTreeMap<u128, Key>,
-    /// There are more keys than are remembered.
-    pub(super) more_keys: bool,
+    pub(super) keys: Remembered,
     /// How many records of windowed keys lie where the whole key hashes to, its window included.
     pub(super) whole_fits: u64,
     pub(super) per_partition: Vec<OnPartition>,
-    max_keys: usize,
+}
+
+/// The same when it is looked at, with its keys in order.
+pub(super) struct Seen<'a> {
+    pub(super) evidence: &'a Evidence,
+    pub(super) keys: Vec<&'a Key>,
+}
+
+impl Deref for Seen<'_> {
+    type Target = Evidence;
+
+    fn deref(&self) -> &Evidence {
+        self.evidence
+    }
 }
 
 impl Evidence {
@@ -60,11 +71,9 @@ impl Evidence {
         Self {
             topic,
             records: Records::default(),
-            keys: BTreeMap::new(),
-            more_keys: false,
+            keys: Remembered::new(max_keys),
             whole_fits: 0,
             per_partition: Vec::new(),
-            max_keys: max_keys.max(1),
         }
     }
 
@@ -115,7 +124,9 @@ impl Evidence {
             self.whole_fits += u64::from(placed == Some(Placement::At(partition)));
         }
         let fingerprint = secret.fingerprint(bytes);
-        if let Some(key) = self.remembered(fingerprint, bytes) {
+        let declared = self.topic.scheme.as_ref().map(|it| it.encoding);
+        let new = || Key::new(bytes, Signs::of(bytes, declared));
+        if let Some(key) = self.keys.place(fingerprint, new) {
             key.add(era, partition, elsewhere.is_some());
         }
         elsewhere
@@ -129,21 +140,12 @@ impl Evidence {
         &mut self.per_partition[at]
     }
 
-    /// The place of a key. When there is no room for all, the lowest fingerprints stay: a key that once had to go can't
-    /// return, so each one that stays has all its records, and which those are does not depend on their order. For all
-    /// topics they are also the same keys.
-    fn remembered(&mut self, fingerprint: u128, bytes: &[u8]) -> Option<&mut Key> {
-        let full = self.keys.len() >= self.max_keys;
-        if full && !self.keys.contains_key(&fingerprint) {
-            self.more_keys = true;
-            let highest = self.keys.last_key_value().map(|(highest, _)| *highest);
-            if highest.is_some_and(|highest| fingerprint > highest) {
-                return None;
-            }
-            self.keys.pop_last();
+    /// Its keys in order.
+    pub(super) fn seen(&self) -> Seen<'_> {
+        let keys = self.keys.sorted().into_iter();
+        Seen {
+            evidence: self,
+            keys: keys.map(|(_, key)| key).collect(),
         }
-        let declared = self.topic.scheme.as_ref().map(|it| it.encoding);
-        let new = || Key::new(bytes, Signs::of(bytes, declared));
-        Some(self.keys.entry(fingerprint).or_insert_with(new))
     }
 }

@@ -1,6 +1,6 @@
 //! Which known scheme explains where the keys of a topic lie, and how sure that is.
 
-use super::evidence::Evidence;
+use super::evidence::Seen;
 use super::key::{Key, Place};
 use super::limits::{LOG10_CHANCE, MIXTURE, TOLERATED};
 use super::topic::{Era, Topic};
@@ -100,10 +100,10 @@ pub(super) enum Among {
     Misplaced,
 }
 
-impl Evidence {
+impl Seen<'_> {
     /// How well a way fits.
     pub(super) fn fit(&self, way: Way, among: Among) -> Fit {
-        self.fit_of(way, among, self.keys.values(), f64::INFINITY)
+        self.fit_of(way, among, self.keys.iter().copied(), f64::INFINITY)
     }
 
     /// Ends early once it misses more keys than `most`.
@@ -196,7 +196,8 @@ impl Evidence {
         let count = self.topic.count.get();
         let keys: Vec<&Key> = self
             .keys
-            .values()
+            .iter()
+            .copied()
             .filter(|key| among == Among::All || key.misplaced > 0)
             .collect();
         let tolerated = match among {

@@ -14,6 +14,7 @@ mod fit;
 mod group;
 mod key;
 mod limits;
+mod remembered;
 mod said;
 mod signs;
 mod state;
@@ -72,7 +73,7 @@ impl Judge {
     /// What the records so far say. More can follow.
     pub fn report(&self) -> GroupReport {
         GroupReport {
-            topics: self.topics.iter().map(Evidence::report).collect(),
+            topics: self.topics.iter().map(|it| it.seen().report()).collect(),
             between: between::between(&self.topics),
         }
     }

@@ -3,14 +3,12 @@
 //! It holds the fingerprints of keys and their hashes under the known partitioners, never a key. With the secret of the
 //! fingerprints, and by the hashes without it, anybody can find out whether a key that he guesses is among them.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::Judge;
 use super::evidence::{OnPartition, Records};
-use super::key::Key;
 use super::limits::MAX_HISTOGRAM;
+use super::remembered::{Kept, Remembered};
 use super::topic::{FingerprintKey, Topic};
 
 /// What a judge had gathered when it was kept, to be given to [`Judge::resume`].
@@ -20,7 +18,7 @@ pub struct State(Vec<Gathered>);
 #[derive(Debug, Deserialize)]
 struct Gathered {
     records: Records,
-    keys: BTreeMap<u128, Key>,
+    keys: Kept,
     more_keys: bool,
     whole_fits: u64,
     per_partition: Vec<OnPartition>,
@@ -30,7 +28,7 @@ struct Gathered {
 #[derive(Serialize)]
 struct Borrowed<'a> {
     records: &'a Records,
-    keys: &'a BTreeMap<u128, Key>,
+    keys: &'a Remembered,
     more_keys: bool,
     whole_fits: u64,
     per_partition: &'a [OnPartition],
@@ -42,7 +40,7 @@ impl Judge {
         let topics = self.topics.iter().map(|topic| Borrowed {
             records: &topic.records,
             keys: &topic.keys,
-            more_keys: topic.more_keys,
+            more_keys: topic.keys.more,
             whole_fits: topic.whole_fits,
             per_partition: &topic.per_partition,
         });
@@ -73,8 +71,7 @@ impl Judge {
                 per_partition,
             } = gathered;
             topic.records = records;
-            topic.keys = keys;
-            topic.more_keys = more_keys;
+            topic.keys.refill(keys, more_keys);
             topic.whole_fits = whole_fits;
             topic.per_partition = per_partition;
         }
@@ -101,7 +98,7 @@ impl Gathered {
             return Err("its numbers of records do not add up");
         }
         let (mut of_keys, mut misplaced_of_keys) = (0_u64, 0_u64);
-        for key in self.keys.values() {
+        for key in self.keys.keys() {
             of_keys = of_keys.saturating_add(key.records);
             misplaced_of_keys = misplaced_of_keys.saturating_add(key.misplaced);
         }

@@ -1,6 +1,6 @@
 //! From what was gathered of a topic to a verdict on it.
 
-use super::evidence::{Evidence, OnPartition, Records};
+use super::evidence::{OnPartition, Records, Seen};
 use super::fit::{Among, Fit, Way};
 use super::limits::{AT_LEAST, LOG10_CHANCE, MIN_KEYS, MIN_RECORDS, TOLERATED, share, too_many};
 use super::signs::{self, Foreign, SeenEncoding};
@@ -146,7 +146,7 @@ fn judged(records: &Records) -> u64 {
     records.read - records.left_out - records.outside
 }
 
-impl Evidence {
+impl Seen<'_> {
     pub(super) fn report(&self) -> TopicReport {
         let keys = self.count_keys();
         TopicReport {
@@ -162,10 +162,10 @@ impl Evidence {
 
     fn count_keys(&self) -> Keys {
         let mut keys = Keys {
-            more: self.more_keys,
+            more: self.evidence.keys.more,
             ..Keys::default()
         };
-        for key in self.keys.values() {
+        for key in &self.keys {
             keys.distinct += 1;
             keys.misplaced += u64::from(key.misplaced > 0);
             keys.repeated += u64::from(key.records > 1);
@@ -194,7 +194,7 @@ impl Evidence {
             return Verdict::NoRecords;
         }
         let declared = self.topic.scheme.as_ref();
-        let signs = self.keys.values().map(|key| &key.signs);
+        let signs = self.keys.iter().map(|key| &key.signs);
         let encoding = declared.and_then(|scheme| signs::seen(&signs, scheme.encoding));
         let undetermined = self.is_undetermined(keys);
         let partitioner = self
@@ -242,9 +242,9 @@ impl Evidence {
 
     /// Whether keys lie on several partitions, by more than strays.
     fn is_undetermined(&self, keys: &Keys) -> bool {
-        let several = || self.keys.values().filter(|key| self.is_several(key));
-        let off_main: u64 = several().map(super::key::Key::off_main).sum();
-        let all: u64 = self.keys.values().map(|key| key.records).sum();
+        let several = || self.keys.iter().filter(|key| self.is_several(key));
+        let off_main: u64 = several().map(|key| key.off_main()).sum();
+        let all: u64 = self.keys.iter().map(|key| key.records).sum();
         too_many(off_main, all) && (keys.on_several >= AT_LEAST || off_main >= MIN_RECORDS)
     }
 
@@ -258,7 +258,7 @@ impl Evidence {
             return by_records && (keys.misplaced >= AT_LEAST || misplaced >= MIN_RECORDS);
         }
         // One hot key must not hide that all others are wrong, so every key counts alike too.
-        let each = self.keys.values();
+        let each = self.keys.iter();
         let sum: f64 = each.map(|key| share(key.misplaced, key.records)).sum();
         let by_keys = sum > TOLERATED * share(keys.distinct, 1);
         by_records || by_keys && keys.misplaced >= AT_LEAST

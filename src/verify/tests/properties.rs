@@ -72,7 +72,11 @@ pub(super) fn judged(
             offset: *offset,
             key: key.as_deref(),
         });
-        let kept = judge.topics.iter().map(|topic| topic.keys.len()).max();
+        let kept = judge
+            .topics
+            .iter()
+            .map(|topic| topic.keys.sorted().len())
+            .max();
         most = most.max(kept.unwrap_or_default());
     }
     (judge.report(), most)
