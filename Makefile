@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout clean
+.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout bench-verify clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -83,6 +83,11 @@ bench-layout: ## Measure 'layout --summary' of millions of keys against Java and
 	@$(MAKE) --no-print-directory setup
 	$(call step,benchmark of layouts)
 	cargo bench --bench layout --locked -- $(if $(KEYS),--keys $(KEYS)) --out $(or $(OUT),docs/benchmarks-layout.md)
+
+bench-verify: ## Measure reading and judging records against a bare client (RECORDS=1000000, OUT=file)
+	@$(MAKE) --no-print-directory setup
+	$(call step,benchmark of verify)
+	cargo bench --bench verify --locked -- $(if $(RECORDS),--records $(RECORDS)) --out $(or $(OUT),docs/benchmarks-verify.md)
 
 clean: ## Remove what was built here (not the cache of servers)
 	cargo clean
