@@ -175,6 +175,15 @@ pub(crate) fn a_refused_login_is_named(env: &Env) {
         &["ends with a line break"],
     ));
     cases.push((
+        "wrong mechanism",
+        with(Listener::Bearer, Sasl::Plain(anna())),
+        refused,
+        &[
+            "OAUTHBEARER",
+            "set sasl.mechanism to one that this listener takes",
+        ],
+    ));
+    cases.push((
         "a listener without login",
         with(Listener::Encrypted, Sasl::Plain(anna())),
         refused,

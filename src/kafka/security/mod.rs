@@ -6,6 +6,7 @@ mod inspect;
 mod pem;
 mod secret;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use super::error::Error;
@@ -34,12 +35,25 @@ impl Security {
 }
 
 /// Encryption. The broker's certificate and the host name in it are always verified.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tls {
     /// The certificates (PEM) that sign the brokers'; `None` takes those of the system.
     pub ca: Option<Vec<u8>>,
     /// What the client shows of itself, where listeners ask for it.
     pub identity: Option<Identity>,
+}
+
+impl fmt::Debug for Tls {
+    /// Without the certificates, which are long rows of numbers here.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls")
+            .field("own_ca", &self.ca.is_some())
+            .field(
+                "identity",
+                &self.identity.as_ref().map(|identity| &identity.key),
+            )
+            .finish()
+    }
 }
 
 /// A client's certificate with its key.
