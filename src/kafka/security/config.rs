@@ -17,6 +17,9 @@ pub(in super::super) fn apply(config: &mut ClientConfig, security: &Security) ->
             (Some(_), Some(_)) => "sasl_ssl",
         },
     );
+    // Threads of the library may outlive `main`: where OpenSSL cleans up at exit, as it does unless told not to before its
+    // first use, they crash the process now and then.
+    openssl_sys::init();
     if let Some(tls) = &security.tls {
         // Both are the library's defaults; a default may change, and this must not.
         config
