@@ -556,7 +556,10 @@ fn common(mut document: Value, stem: &str) -> Value {
         rules.dedup();
     }
     for (list, differing) in [
-        ("matchConditions", &["count-topic-or-cluster-changes"][..]),
+        (
+            "matchConditions",
+            &["count-topic-or-cluster-changes", "named-in-the-claim"][..],
+        ),
         ("variables", &["named", "asked", "here"]),
     ] {
         for item in spec[list].as_array_mut().into_iter().flatten() {
