@@ -17,13 +17,14 @@ const PURE: [&str; 5] = ["keys", "layout", "plan", "verify", "placement"];
 /// The other folders.
 const IMPURE: [&str; 4] = ["api", "cli", "controller", "kafka"];
 /// The dependencies that a pure folder may name.
-const PURE_CRATES: [&str; 10] = [
+const PURE_CRATES: [&str; 11] = [
     "crc",
     "data_encoding",
     "proptest",
     "serde",
     "serde_json",
     "siphasher",
+    "smallvec",
     "stateright",
     "thiserror",
     "twox_hash",

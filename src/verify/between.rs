@@ -34,7 +34,7 @@ pub(super) fn between(topics: &[Evidence]) -> Vec<Between> {
     let mut next = BinaryHeap::new();
     let mut advance = |next: &mut BinaryHeap<_>, topic: usize| {
         for (fingerprint, key) in walks[topic].by_ref() {
-            if let Some(main) = key.main_now().filter(|_| !key.empty) {
+            if let Some(main) = key.main_now().filter(|_| !key.is_empty()) {
                 next.push(Reverse((fingerprint, topic, main)));
                 return;
             }

@@ -1,6 +1,7 @@
 //! What is remembered of a key: not its bytes, but all that is asked of them later.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::limits::MAX_PLACES;
 use super::signs::Signs;
@@ -17,23 +18,30 @@ const HASHES: [Hash; 6] = [
     Hash::Xxhash32,
 ];
 
-/// A distinct key.
+/// A distinct key. Each record looks one up among many and counts there, so that what it takes is to find it in memory:
+/// with its fingerprint it fills one cache line, and what never changes lies elsewhere.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "Kept", try_from = "Kept")]
 pub(super) struct Key {
+    traits: Box<Traits>,
+    /// Sorted; of more than [`MAX_PLACES`] the lowest.
+    places: SmallVec<[Place; 1]>,
+    /// How many records it has.
+    pub(super) records: u64,
+    /// How many of them do not lie where the declared scheme puts them.
+    pub(super) misplaced: u64,
+}
+
+/// What the bytes of a key are like.
+#[derive(Clone, Copy, Debug)]
+struct Traits {
     hashes: [u32; HASHES.len()],
     /// Those of [`HASHES`] that hash text and got none, as bits.
     without: u8,
     /// The murmur2 of the bytes without the last 8 and without the last 16.
     inside: [u32; 2],
-    pub(super) empty: bool,
-    pub(super) signs: Signs,
-    /// Sorted; of more than [`MAX_PLACES`] the lowest.
-    places: Vec<Place>,
-    /// How many records it has.
-    pub(super) records: u64,
-    /// How many of them do not lie where the declared scheme puts them.
-    pub(super) misplaced: u64,
+    empty: bool,
+    signs: Signs,
 }
 
 /// A partition on which a key was seen.
@@ -60,13 +68,14 @@ struct Kept(
 
 impl From<Key> for Kept {
     fn from(key: Key) -> Self {
+        let traits = *key.traits;
         Self(
-            key.hashes,
-            key.without,
-            key.inside,
-            key.empty,
-            key.signs,
-            key.places,
+            traits.hashes,
+            traits.without,
+            traits.inside,
+            traits.empty,
+            traits.signs,
+            key.places.into_vec(),
             key.records,
             key.misplaced,
         )
@@ -90,12 +99,14 @@ impl TryFrom<Kept> for Key {
             return Err("a key whose records are on no partitions that they can be on");
         }
         Ok(Self {
-            hashes,
-            without,
-            inside,
-            empty,
-            signs,
-            places,
+            traits: Box::new(Traits {
+                hashes,
+                without,
+                inside,
+                empty,
+                signs,
+            }),
+            places: places.into(),
             records,
             misplaced,
         })
@@ -134,12 +145,14 @@ impl Key {
             Hash::Murmur2.of(&bytes[..end]).unwrap_or_default()
         });
         Self {
-            hashes,
-            without,
-            inside,
-            empty: bytes.is_empty(),
-            signs,
-            places: Vec::with_capacity(1),
+            traits: Box::new(Traits {
+                hashes,
+                without,
+                inside,
+                empty: bytes.is_empty(),
+                signs,
+            }),
+            places: SmallVec::new(),
             records: 0,
             misplaced: 0,
         }
@@ -170,7 +183,7 @@ impl Key {
 
     /// Where a formula puts the key.
     pub(super) fn place(&self, formula: Formula, count: PartitionCount) -> Placement {
-        let rule = if self.empty {
+        let rule = if self.traits.empty {
             formula.empty
         } else {
             KeyRule::Hashed
@@ -193,7 +206,7 @@ impl Key {
         formula: Formula,
         count: PartitionCount,
     ) -> Placement {
-        let [time, session] = self.inside;
+        let [time, session] = self.traits.inside;
         let hash = match window {
             Window::Time => time,
             Window::Session => session,
@@ -203,7 +216,17 @@ impl Key {
 
     fn hash(&self, hash: Hash) -> Option<u32> {
         let at = HASHES.iter().position(|known| *known == hash)?;
-        (self.without & (1 << at) == 0).then_some(self.hashes[at])
+        (self.traits.without & (1 << at) == 0).then_some(self.traits.hashes[at])
+    }
+
+    /// Whether it has no bytes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.traits.empty
+    }
+
+    /// What its bytes look like.
+    pub(super) fn signs(&self) -> &Signs {
+        &self.traits.signs
     }
 
     /// The partitions on which it was seen, lowest first.
@@ -242,5 +265,15 @@ impl Key {
         // Of equal ones the lowest partition.
         let main = now.max_by_key(|place| (place.records, std::cmp::Reverse(place.partition)))?;
         (self.forgotten() == 0).then_some(main.partition)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_fills_one_cache_line_with_its_fingerprint() {
+        assert_eq!(size_of::<(u128, Key)>(), 64);
     }
 }

@@ -177,7 +177,7 @@ impl Seen<'_> {
     /// Whether a key lies on several partitions though it should not. Who places by a formula that is not known may
     /// spread empty keys.
     fn is_several(&self, key: &super::key::Key) -> bool {
-        key.is_on_several() && !(key.empty && self.topic.formula().is_none())
+        key.is_on_several() && !(key.is_empty() && self.topic.formula().is_none())
     }
 
     fn verdict(&self, keys: &Keys) -> Verdict {
@@ -194,7 +194,7 @@ impl Seen<'_> {
             return Verdict::NoRecords;
         }
         let declared = self.topic.scheme.as_ref();
-        let signs = self.keys.iter().map(|key| &key.signs);
+        let signs = self.keys.iter().map(|key| key.signs());
         let encoding = declared.and_then(|scheme| signs::seen(&signs, scheme.encoding));
         let undetermined = self.is_undetermined(keys);
         let partitioner = self

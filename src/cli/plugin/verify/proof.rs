@@ -1,7 +1,6 @@
 //! Reading and judging.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -11,13 +10,14 @@ use super::checkpoint::{self, Course};
 use super::progress;
 use super::record::Proof;
 use super::subject::Subject;
+use crate::controller::verification::fingerprint_key;
 use crate::kafka::{
     Cancel, Extent, Incomplete, Progress, Sample, SampleRequest, SampledRecord, TopicSample,
     sample_blocking,
 };
 use crate::keys::PartitionCount;
 use crate::plan::TopicId;
-use crate::verify::{FingerprintKey, MAX_KEYS, Record, Topic};
+use crate::verify::{MAX_KEYS, Record, Topic};
 
 /// How many keys are remembered of all topics together: 200 MB of them.
 pub(super) const MOST_KEYS: usize = 1_000_000;
@@ -63,7 +63,7 @@ pub(super) fn verify(
         }
         _ => {
             let most = MOST_KEYS.checked_div(topics.len()).unwrap_or(MOST_KEYS);
-            Course::new(topics, secret(), most.clamp(LEAST_KEYS, MAX_KEYS))
+            Course::new(topics, fingerprint_key(), most.clamp(LEAST_KEYS, MAX_KEYS))
         }
     };
     let sample = reading.read(&mut course)?;
@@ -185,13 +185,4 @@ fn described(sample: &Sample, topic: &str) -> Result<(PartitionCount, TopicId), 
         (Some(count), Some(id)) => Ok((count, id.clone())),
         _ => Err(topic.failure.clone().unwrap_or(Incomplete::TopicNotFound)),
     }
-}
-
-/// Two hashers that the standard library keys anew for each process.
-fn secret() -> FingerprintKey {
-    let word = || RandomState::new().build_hasher().finish().to_ne_bytes();
-    let mut secret = [0; 16];
-    secret[..8].copy_from_slice(&word());
-    secret[8..].copy_from_slice(&word());
-    FingerprintKey(secret)
 }

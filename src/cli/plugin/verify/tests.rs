@@ -53,7 +53,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_read() {
         "connectionRef: {name: prod}",
     );
     let said = refusal(&["verify", "-f", "-"], &elsewhere);
-    assert!(said.contains("give --bootstrap and --topic"), "{said}");
+    assert!(said.contains("--command-config"), "{said}");
 }
 
 #[test]
