@@ -139,7 +139,7 @@ fn explore<const N: usize>(
 
 #[test]
 fn two_topics_edits_and_faults() {
-    explore(PAIR, Start::Everywhere, [1, 0, 1], [178_664, 446_375]);
+    explore(PAIR, Start::Everywhere, [1, 0, 1], [178_688, 446_399]);
 }
 
 #[test]
