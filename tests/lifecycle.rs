@@ -105,7 +105,11 @@ pub(crate) fn existing_topics_are_adopted_as_they_are(env: &Env) {
 
 pub(crate) fn a_deleted_group_leaves_its_topics(env: &Env) {
     let scene = Scene::new(env, "leave");
-    let [a] = names(["updates"]);
+    let [a, other] = names(["updates", "stays"]);
+    // Without any group nobody looks at Kafka any more.
+    let stays = scene.group("stays");
+    stays.apply(&scene.spec(3, &[&other]));
+    stays.wait_ready();
     let group = scene.group("market-data");
     group.apply(&scene.spec(3, &[&a]));
     group.wait_ready();
