@@ -612,3 +612,35 @@ pub(crate) fn a_pipeline_takes_the_properties_of_kafkas_tools(env: &Env) {
     assert_eq!(verified.status.code(), Some(0), "{}", text(&verified));
     assert!(text(&verified).contains("NoRecords"), "{}", text(&verified));
 }
+
+/// The Secret is changed, then the broker: the earlier connection serves until then, and is gone after a minute.
+pub(crate) fn a_rotated_password_is_no_outage(env: &Env) {
+    let kafka = env.secure();
+    let user = unique("rita");
+    kafka.replace_password(&user, &password(&user));
+    for operation in ["Create", "Alter", "AlterConfigs"] {
+        kafka.allow(&[&user], operation, "rotation");
+    }
+    let place = Place::new(env, "rotation");
+    place.connect(&place.login(kafka, &user, "SCRAM-SHA-512"));
+    let [topic] = names(["rotation"]);
+    let group = place.group("market-data");
+    let mut asked = place.spec(&[&topic]);
+    group.apply(&asked);
+    group.wait_ready();
+    let since = || condition(&group.status(), "KafkaReachable")["lastTransitionTime"].clone();
+    let before = since();
+    place.secret("anna", &json!({"user": user, "password": "second-word"}));
+    seen::wait_polls(&place.operator, 10);
+    kafka.replace_password(&user, "second-word");
+    // Half a minute until the Secret is read again, and a minute more: what answers after that is the new connection.
+    for _ in 0..4 {
+        seen::wait_polls(&place.operator, 60);
+    }
+    group.wait_for("KafkaReachable", "True", "Reachable");
+    assert_eq!(since(), before, "{}", group.status());
+    asked["partitions"] = json!(8);
+    group.apply(&asked);
+    group.wait_ready();
+    assert_eq!(kafka.kafka.partitions(&topic), Some(8));
+}

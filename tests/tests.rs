@@ -368,6 +368,7 @@ trials! {
         inline_connections_need_permission_and_their_own_secrets,
         a_strimzi_cluster_gives_address_ca_and_user,
         a_pipeline_takes_the_properties_of_kafkas_tools,
+        a_rotated_password_is_no_outage,
     ];
     proof: [
         records_are_proven_and_a_stranger_is_named,
