@@ -6,6 +6,7 @@
 //! layout      layouts, movement under growth, scheme comparison    pure
 //! plan        (group, memory, view) -> plan -> conditions          pure
 //! verify      the judge of sampled records                          pure
+//! placement   the judge of consumer assignments                     pure
 //! kafka       everything that talks to Kafka
 //! controller  watches, the six steps of a pass, claims, status; one run without Kubernetes
 //! cli         the command lines of the operator and of the kubectl plugin
@@ -18,6 +19,7 @@ pub mod controller;
 pub mod kafka;
 pub mod keys;
 pub mod layout;
+pub mod placement;
 pub mod plan;
 pub mod verify;
 
