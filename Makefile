@@ -24,20 +24,20 @@ fmt: ## Format the code
 lint: ## Check formatting and lints
 	$(call step,lint)
 	cargo fmt --check
-	cargo clippy --all-targets --locked -- -D warnings
+	cargo clippy --all-targets --all-features --locked -- -D warnings
 
 doc: ## Build the code's documentation, warnings are errors
 	$(call step,doc)
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --document-private-items
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --all-features --locked --document-private-items
 
 unit: ## Run the tests that need no server
 	$(call step,unit tests)
-	cargo test --lib --bins --locked
-	cargo test --doc --locked
+	cargo test --lib --all-features --locked
+	cargo test --doc --all-features --locked
 
 model: ## Check the planner in all states within larger bounds, and in 100,000 random histories (docs/model.md)
 	$(call step,model check)
-	PROPTEST_CASES=$(or $(HISTORIES),100000) cargo test --lib --locked -- --include-ignored plan::tests::model
+	PROPTEST_CASES=$(or $(HISTORIES),100000) cargo test --lib --all-features --locked -- --include-ignored plan::tests::model
 
 integration: ## Run the tests against a real Kafka and a real Kubernetes API server (after setup)
 	$(call step,integration tests)

@@ -39,7 +39,7 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
         ),
         (
             inline("sasl", json!({"mechanism": "AWS_MSK_IAM"})),
-            "AWS_MSK_IAM is not implemented in this version",
+            "only a KafkaConnection may log in with the operator's AWS identity",
         ),
         (
             inline("tls", json!({"keyRef": {"name": "tls", "key": "tls.key"}})),

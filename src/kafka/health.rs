@@ -167,7 +167,7 @@ mod tests {
             let tenth = Duration::from_secs(spread) / 10;
             for part in 0..10 {
                 let within = tenth * part..tenth * (part + 1);
-                let share = turns.iter().filter(|turn| within.contains(turn)).count();
+                let share = turns.iter().filter(|turn| within.contains(*turn)).count();
                 assert!(
                     share > groups / 20 && share < groups / 5,
                     "{share} of {groups} in {within:?}"

@@ -79,4 +79,5 @@ pub use sample::{
 };
 pub use security::{Identity, Login, Sasl, Secret, Security, Tls, TokenEndpoint, TokenSource};
 pub use settings::ConnectionSettings;
+pub use token::region_of_msk;
 pub use writes::Outcomes;

@@ -24,7 +24,9 @@ use self::lookup::{Kind, Object};
 use self::resolve::Resolver;
 use self::rules::Rules;
 use super::gate::GateError;
-use crate::api::{Alias, AliasKind, GroupSpec, InlineConnection, KafkaConnection, KafkaRef};
+use crate::api::{
+    Alias, AliasKind, GroupSpec, InlineConnection, KafkaConnection, KafkaRef, SaslMechanism,
+};
 use crate::kafka::{ConnectionSettings, Use};
 use crate::plan::Reason;
 pub use inline::AllowedAddress;
@@ -287,7 +289,11 @@ impl Connections {
         }
         let mut resolver = self.resolver(group, namespace);
         let security = resolver
-            .security(inline.tls.as_ref(), inline.sasl.as_ref())
+            .security(
+                inline.tls.as_ref(),
+                inline.sasl.as_ref(),
+                &inline.bootstrap_servers,
+            )
             .await;
         self.lookups.use_only(group, &resolver.used);
         let settings = ConnectionSettings::new(inline.bootstrap_servers.iter().cloned());
@@ -313,13 +319,14 @@ impl Connections {
                  kafka.connectionRef, or ask the platform team to allow it"
             ));
         }
+        let sasl = inline.sasl.as_ref()?;
         // A file of the operator's, or an address that nobody allowed.
-        let oauth = inline
-            .sasl
-            .as_ref()
-            .is_some_and(|sasl| sasl.oauth.is_some());
-        oauth.then(|| {
-            "kafka.inline.sasl.oauth: only a KafkaConnection may name a token file or a token endpoint. Use kafka.connectionRef".to_owned()
+        if sasl.oauth.is_some() {
+            return Some("kafka.inline.sasl.oauth: only a KafkaConnection may name a token file or a token endpoint. Use kafka.connectionRef".to_owned());
+        }
+        // The operator's own identity.
+        (sasl.mechanism == SaslMechanism::AwsMskIam).then(|| {
+            "kafka.inline.sasl.mechanism: only a KafkaConnection may log in with the operator's AWS identity. Use kafka.connectionRef".to_owned()
         })
     }
 

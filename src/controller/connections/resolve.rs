@@ -11,7 +11,7 @@ use super::{LinkError, Refusal};
 use crate::api::{self, ConnectionSpec, KeyRef, KeyRefKind, SaslMechanism, StrimziRef};
 use crate::kafka::{
     ConnectionSettings, Error, Identity, Login, Sasl, Secret, Security, Tls, TokenEndpoint,
-    TokenSource,
+    TokenSource, region_of_msk,
 };
 use crate::plan::Reason;
 
@@ -37,7 +37,9 @@ impl Resolver<'_> {
             self.strimzi(strimzi, spec).await?
         } else {
             let servers = spec.bootstrap_servers.clone().unwrap_or_default();
-            let security = self.security(spec.tls.as_ref(), spec.sasl.as_ref()).await?;
+            let security = self
+                .security(spec.tls.as_ref(), spec.sasl.as_ref(), &servers)
+                .await?;
             ConnectionSettings::new(servers).with_security(security)
         };
         let request = spec.timeouts.as_ref().and_then(|it| it.request.as_deref());
@@ -53,6 +55,7 @@ impl Resolver<'_> {
         &mut self,
         tls: Option<&api::Tls>,
         sasl: Option<&api::Sasl>,
+        servers: &[String],
     ) -> Result<Security, LinkError> {
         let tls = match tls {
             None => None,
@@ -60,7 +63,7 @@ impl Resolver<'_> {
         };
         let sasl = match sasl {
             None => None,
-            Some(sasl) => Some(self.sasl(sasl).await?),
+            Some(sasl) => Some(self.sasl(sasl, servers, tls.is_some()).await?),
         };
         Ok(Security { tls, sasl })
     }
@@ -101,18 +104,41 @@ impl Resolver<'_> {
         Ok(Tls { ca, identity })
     }
 
-    async fn sasl(&mut self, sasl: &api::Sasl) -> Result<Sasl, LinkError> {
+    async fn sasl(
+        &mut self,
+        sasl: &api::Sasl,
+        servers: &[String],
+        tls: bool,
+    ) -> Result<Sasl, LinkError> {
         Ok(match sasl.mechanism {
             SaslMechanism::Plain => Sasl::Plain(self.login(sasl).await?),
             SaslMechanism::ScramSha256 => Sasl::ScramSha256(self.login(sasl).await?),
             SaslMechanism::ScramSha512 => Sasl::ScramSha512(self.login(sasl).await?),
             SaslMechanism::OauthBearer => Sasl::OauthBearer(self.tokens(sasl).await?),
-            SaslMechanism::AwsMskIam => {
-                return Err(self.invalid(
-                    "sasl.mechanism: AWS_MSK_IAM is not implemented in this version; use SCRAM-SHA-512 or a client certificate, which MSK offers too",
-                ));
-            }
+            SaslMechanism::AwsMskIam => Sasl::OauthBearer(self.msk(servers, tls)?),
         })
+    }
+
+    /// The login of Amazon MSK, by the operator's own AWS identity: its brokers take the signature as a bearer token.
+    fn msk(&self, servers: &[String], tls: bool) -> Result<TokenSource, LinkError> {
+        if !cfg!(feature = "aws-msk-iam") {
+            return Err(self.invalid(
+                "sasl.mechanism: AWS_MSK_IAM needs an operator that is built with the cargo feature aws-msk-iam; use one, or SCRAM-SHA-512 or a client certificate, which MSK offers too",
+            ));
+        }
+        if !tls {
+            return Err(
+                self.invalid("sasl.mechanism: AWS_MSK_IAM is offered with TLS only; add tls: {}")
+            );
+        }
+        let region = region_of_msk(servers).or_else(|| std::env::var("AWS_REGION").ok());
+        let region = region.ok_or_else(|| {
+            self.invalid(&format!(
+                "sasl.mechanism: AWS_MSK_IAM needs the cluster's region: wanted bootstrap servers under kafka.REGION.amazonaws.com or AWS_REGION in the operator's environment, seen {}",
+                servers.join(", ")
+            ))
+        })?;
+        Ok(TokenSource::AwsMsk { region })
     }
 
     async fn login(&mut self, sasl: &api::Sasl) -> Result<Login, LinkError> {

@@ -87,7 +87,7 @@ pub struct Login {
     pub password: Secret,
 }
 
-/// Where bearer tokens (JWTs) come from.
+/// Where bearer tokens come from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TokenSource {
     /// A file that somebody else keeps fresh, such as a projected service account token. It is read again every half
@@ -95,6 +95,11 @@ pub enum TokenSource {
     File(PathBuf),
     /// An endpoint that issues tokens.
     Endpoint(TokenEndpoint),
+    /// The process signs them itself with its AWS identity, for Amazon MSK. Needs the cargo feature `aws-msk-iam`.
+    AwsMsk {
+        /// The cluster's AWS region.
+        region: String,
+    },
 }
 
 /// A token endpoint, asked with the grant `client_credentials` (RFC 6749, section 4.4).

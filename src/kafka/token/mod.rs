@@ -8,6 +8,7 @@ mod endpoint;
 mod file;
 mod jwt;
 mod keeper;
+mod msk;
 mod own;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,6 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::security::{Secret, TokenSource};
 
 pub(super) use keeper::Keeper;
+pub use msk::region_of_msk;
 pub(super) use own::OwnToken;
 
 /// The largest token, and the largest answer of an endpoint, in bytes.
@@ -80,7 +82,7 @@ impl Token {
         let left = self.expires.duration_since(now).unwrap_or_default();
         let most = match source {
             TokenSource::File(_) => file::LOOK,
-            TokenSource::Endpoint(_) => Duration::from_secs(86_400),
+            TokenSource::Endpoint(_) | TokenSource::AwsMsk { .. } => Duration::from_secs(86_400),
         };
         (left * 4 / 5).min(most)
     }
@@ -98,6 +100,10 @@ async fn fetch(source: &TokenSource, timeout: Duration) -> Result<Token, String>
         TokenSource::Endpoint(endpoint) => {
             let asked = tokio::time::timeout(timeout, endpoint::fetch(endpoint));
             (endpoint.url.clone(), asked.await)
+        }
+        TokenSource::AwsMsk { region } => {
+            let signed = tokio::time::timeout(timeout, msk::fetch(region));
+            ("the AWS identity of this process".to_owned(), signed.await)
         }
     };
     let token = fetched.unwrap_or_else(|_| {
