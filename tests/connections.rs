@@ -366,6 +366,16 @@ pub(crate) fn what_is_missing_is_named_and_taken_up_when_it_comes(env: &Env) {
     assert_eq!(group.claim().expect("a claim")["spec"], claim["spec"]);
     place.connect(&connection);
     group.wait_ready();
+    // What this binary is not built for is as if it were not there.
+    let mut msk = connection.clone();
+    msk["sasl"] = json!({"mechanism": "AWS_MSK_IAM"});
+    place.connect(&msk);
+    let message = place.wait_for("Accepted", "False", "InvalidSpec");
+    assert!(
+        message.contains("built with the cargo feature aws-msk-iam"),
+        "{message}"
+    );
+    assert_eq!(group.claim().expect("a claim")["spec"], claim["spec"]);
 }
 
 pub(crate) fn a_wrong_password_is_named_and_a_new_one_taken_up(env: &Env) {
