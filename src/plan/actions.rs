@@ -53,7 +53,7 @@ pub(super) fn plan(input: &Input<'_>, decision: &mut Decision) -> Actions {
             })
             .collect();
     }
-    if !decision.frozen || may_follow(input.group, decision) {
+    if decision.parts_keys.is_none() && (!decision.frozen || may_follow(input.group, decision)) {
         actions.growths = growths(decision, target);
     }
     decision

@@ -1,4 +1,4 @@
-//! Growths that are held back because they would move keys.
+//! Growths that are held back because they would move keys, or part them.
 
 use super::checks::{Context, Finding, each, found};
 use super::conditions::{Reason, State};
@@ -18,6 +18,25 @@ fn blocked(judged: &TopicDecision) -> Option<(&TopicState, &Coverage)> {
         ) if judged.topic.managed => Some((live, coverage)),
         _ => None,
     }
+}
+
+/// A consent says that keys may move together. It comes before the one who asks for a consent, which would be given in vain.
+pub(super) fn growth_parts_keys(context: Context<'_>) -> Option<Finding> {
+    let decision = context.decision;
+    let (words, from, target) = (
+        decision.parts_keys.as_ref()?,
+        decision.agreed()?,
+        decision.target?,
+    );
+    found(
+        State::False,
+        Reason::GrowthBlocked,
+        &[format!(
+            "wanted {target} partitions, seen {from}, where the key schemes of all topics agree, and the topics hold records; at {target} they \
+             do not: {words}. The growth would part keys that meet now, so nothing grows, whatever was consented to; or want a count at \
+             which the schemes agree"
+        )],
+    )
 }
 
 pub(super) fn growth_blocked(context: Context<'_>) -> Option<Finding> {

@@ -1,6 +1,6 @@
 //! `PartitionsAligned` as a list of small checks: the first that finds something names the reason.
 
-use super::blocked::{growth_blocked, offsets_unreadable};
+use super::blocked::{growth_blocked, growth_parts_keys, offsets_unreadable};
 use super::conditions::{Reason, State};
 use super::decide::{acknowledge, deleted};
 use super::decision::{Decision, Stage, Standing, TopicDecision};
@@ -44,7 +44,8 @@ const CHECKS: &[Check] = &[
     // Kafka said no.
     create_rejected,
     growth_rejected,
-    // A growth that nobody consented to.
+    // A growth that would break what holds now, or that nobody consented to.
+    growth_parts_keys,
     growth_blocked,
     offsets_unreadable,
     // Somebody else's turn.

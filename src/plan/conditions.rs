@@ -77,7 +77,7 @@ words! {
         TopicDeleted: "A topic that was recorded is gone.",
         TopicRecreated: "A topic was deleted and created again: it has another id.",
         ClusterChanged: "The address leads to another Kafka cluster than the one recorded.",
-        GrowthBlocked: "A growth would move keys and nobody consented to it.",
+        GrowthBlocked: "A growth would move keys and nobody consented to it, or part keys that meet now.",
         GrowthIncomplete: "A growth is under way.",
         WaitingForReferenced: "A Referenced topic does not have the group's count yet; its owner has to grow it.",
         CountsDisagree: "spec.partitions is unset and the existing topics differ.",

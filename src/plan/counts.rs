@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::consent::{self, Coverage};
 use super::decision::{Decision, Input, Stage, Standing, TopicDecision};
 use super::group::Group;
+use super::key_schemes;
 use super::memory::Memory;
 use super::observed::{Records, TopicState};
 
@@ -99,6 +100,20 @@ fn find_drift(group: &Group, decision: &mut Decision) {
             Standing::Below { covered, .. } => group.observe || (moved && !covered),
         };
     }
+}
+
+/// Why equal topics with records must stay as they are, if their schemes part keys at the target.
+pub(super) fn parts_keys(group: &Group, decision: &Decision) -> Option<String> {
+    let (from, to) = (decision.agreed()?, decision.target?);
+    let holds_records = |judged: &TopicDecision| {
+        judged
+            .live()
+            .is_some_and(|live| !is_empty(&decision.memory, &judged.topic.name, live))
+    };
+    if from >= to || !decision.topics.iter().any(holds_records) {
+        return None;
+    }
+    key_schemes::parted(group, from, to)
 }
 
 fn moved(judged: &TopicDecision) -> bool {

@@ -6,7 +6,7 @@ use super::actions::plan;
 use super::conditions::Reason;
 use super::config;
 use super::consent;
-use super::counts::{compare_counts, target};
+use super::counts::{compare_counts, parts_keys, target};
 use super::decision::{Actions, Decision, Input, Refusal, Stage};
 use super::identify::{identify, unconfirmed};
 use super::memory::{Spent, TopicMemory};
@@ -23,6 +23,7 @@ pub fn decide(input: &Input<'_>) -> Decision {
         topics: Vec::new(),
         target: None,
         frozen: false,
+        parts_keys: None,
     };
     if decision
         .refusal
@@ -50,6 +51,7 @@ pub fn decide(input: &Input<'_>) -> Decision {
     read_back(input, &mut decision);
     decision.target = target(input.group, &decision);
     compare_counts(input, &mut decision);
+    decision.parts_keys = parts_keys(input.group, &decision);
     record(input, &mut decision);
     config::compare(input, &mut decision);
     decision.actions = plan(input, &mut decision);

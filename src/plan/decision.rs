@@ -195,6 +195,9 @@ pub struct Decision {
     /// A drift, a deletion, a recreation or another cluster stands: nothing is created or grown, but for the growths
     /// by which the siblings of a drifted topic follow it, each with its own consent.
     pub frozen: bool,
+    /// Why the topics, which hold records and are equal, must not grow to the target: their key schemes agree at the
+    /// count that they have, and not at that one. No consent helps: it says that keys may move, not that they may part.
+    pub parts_keys: Option<String>,
 }
 
 impl Decision {

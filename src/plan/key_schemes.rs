@@ -32,6 +32,15 @@ pub fn key_schemes_at(group: &Group, count: PartitionCount) -> (State, Reason, S
     (finding.state, finding.reason, finding.message)
 }
 
+/// What is wrong at `to` partitions with schemes that map every key alike at `from`: a growth would part keys that meet
+/// now.
+pub(super) fn parted(group: &Group, from: i32, to: i32) -> Option<String> {
+    let at = |count| Some(key_schemes_at(group, PartitionCount::new(count)?));
+    let (now, ..) = at(from)?;
+    let (then, _, words) = at(to)?;
+    (now == State::True && then == State::False).then_some(words)
+}
+
 /// The layout of the sample keys, if all topics have one that can be computed.
 pub(super) fn key_layout(group: &Group, decision: &Decision) -> Option<Layout> {
     if group.sample_keys.is_empty() {

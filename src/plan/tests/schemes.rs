@@ -89,6 +89,44 @@ fn a_wanted_growth_is_judged_too() {
 }
 
 #[test]
+fn a_growth_that_would_part_keys_is_blocked_whatever_was_consented() {
+    let mut world = pair(8, ["utf8/murmur2", "utf8/murmur2_unsigned"]);
+    world.wants(12).consent(&["a", "b"], 8, 12);
+    world.rests();
+    world.stands(Reason::GrowthBlocked);
+    world.says(
+        ConditionType::PartitionsAligned,
+        &[
+            "wanted 12 partitions, seen 8",
+            "at 12 they do not: a (utf8/murmur2) and b (utf8/murmur2_unsigned) place keys differently at 12 partitions",
+            "whatever was consented to",
+        ],
+    );
+    // Without a consent it does not ask for one.
+    world.group.consent = None;
+    let said = world.condition(ConditionType::PartitionsAligned).message;
+    assert!(!said.contains("acceptKeyMovement"), "{said}");
+    // At another power of two they agree.
+    world.wants(16).consent(&["a", "b"], 8, 16);
+    assert_eq!(growths(&world.acts()), [("a", 8, 16), ("b", 8, 16)]);
+    world.passes();
+    world.is_aligned();
+    // What is not aligned can't be parted, and a growth that has begun is completed.
+    world.wants(24).consent(&["a", "b"], 16, 24).grown("a", 24);
+    assert_eq!(growths(&world.acts()), [("b", 16, 24)]);
+}
+
+#[test]
+fn empty_topics_grow_to_any_count() {
+    let mut world = pair(8, ["utf8/murmur2", "utf8/murmur2_unsigned"]);
+    world.wants(12).holds("a", EMPTY).holds("b", EMPTY);
+    for memory in world.memory.topics.values_mut() {
+        memory.holds_records = false;
+    }
+    assert_eq!(growths(&world.acts()), [("a", 8, 12), ("b", 8, 12)]);
+}
+
+#[test]
 fn before_there_is_a_count_the_wanted_one_is_judged() {
     let mut world = group(6);
     world.manages("a").manages("b");
