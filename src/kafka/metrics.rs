@@ -17,6 +17,9 @@ pub(super) enum Api {
     CreateTopics,
     CreatePartitions,
     IncrementalAlterConfigs,
+    Metadata,
+    ListGroups,
+    OffsetFetch,
 }
 
 impl Api {
@@ -29,6 +32,9 @@ impl Api {
             Self::CreateTopics => "CreateTopics",
             Self::CreatePartitions => "CreatePartitions",
             Self::IncrementalAlterConfigs => "IncrementalAlterConfigs",
+            Self::Metadata => "Metadata",
+            Self::ListGroups => "ListGroups",
+            Self::OffsetFetch => "OffsetFetch",
         }
     }
 }
@@ -94,6 +100,9 @@ impl Metrics {
             Api::CreateTopics,
             Api::CreatePartitions,
             Api::IncrementalAlterConfigs,
+            Api::Metadata,
+            Api::ListGroups,
+            Api::OffsetFetch,
         ];
         let outcomes = [
             "Ok",

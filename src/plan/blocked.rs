@@ -1,5 +1,6 @@
 //! Growths that are held back because they would move keys, or part them.
 
+use super::breaks::is_compacted;
 use super::checks::{Context, Finding, each, found};
 use super::conditions::{Reason, State};
 use super::consent::Coverage;
@@ -65,6 +66,7 @@ pub(super) fn growth_blocked(context: Context<'_>) -> Option<Finding> {
         "nothing is changed without consent; to accept, set spec.{}",
         consent_text(decision, from, target)
     ));
+    parts.push("kubectl copartition plan shows what else it would break".to_owned());
     found(State::False, Reason::GrowthBlocked, &parts)
 }
 
@@ -87,7 +89,7 @@ fn part(judged: &TopicDecision, live: &TopicState, coverage: &Coverage, target: 
         ),
         Coverage::Absent | Coverage::Covered => String::new(),
     };
-    let compacted = if is_compacted(live) {
+    let compacted = if holds_compacted(live) {
         "; it is compacted, so old values of keys that move stay behind on their old partition for ever"
     } else {
         ""
@@ -98,11 +100,11 @@ fn part(judged: &TopicDecision, live: &TopicState, coverage: &Coverage, target: 
     )
 }
 
-fn is_compacted(live: &TopicState) -> bool {
+fn holds_compacted(live: &TopicState) -> bool {
     live.config
         .as_ref()
         .and_then(|config| config.get("cleanup.policy"))
-        .is_some_and(|policy| policy.split(',').any(|item| item.trim() == "compact"))
+        .is_some_and(|policy| is_compacted(policy))
 }
 
 pub(super) fn offsets_unreadable(context: Context<'_>) -> Option<Finding> {

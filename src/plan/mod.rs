@@ -14,6 +14,7 @@
 mod actions;
 mod applied;
 mod blocked;
+mod breaks;
 mod checks;
 mod conditions;
 mod config;
@@ -40,6 +41,7 @@ mod verdict;
 mod vocabulary;
 
 pub use actions::confirmed;
+pub use breaks::{Break, BreakKind, GroupMatch, Growing, Surroundings, breaks};
 pub use checks::TRIED_AGAIN;
 pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;
@@ -55,7 +57,7 @@ pub use keys_verified::{About, Evidence, readable};
 pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
 pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
 pub use predict::predict;
-pub use remedy::movement;
+pub use remedy::{Proposal, movement, proposals};
 pub use report::{Failure, Layout, Outcomes, Report, TopicReport, refused, report, report_with};
 pub use summary::summarise;
 pub use verdict::Verdict;

@@ -1,8 +1,12 @@
 //! What somebody may commit to go on, and what it would move: the parts that messages share.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use super::checks::Context;
-use super::decision::{Decision, TopicDecision};
+use super::decision::{Decision, Standing, TopicDecision};
 use super::group::Group;
+use super::observed::TopicId;
 use crate::keys::PartitionCount;
 use crate::layout;
 
@@ -16,28 +20,77 @@ fn managed_at(decision: &Decision, count: i32) -> impl Iterator<Item = &TopicDec
     })
 }
 
+/// A consent as it is to be written into a spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The topics, in the order of the spec.
+    pub topics: Vec<String>,
+    /// Their live count.
+    pub from: i32,
+    /// The wanted count.
+    pub to: i32,
+    /// Their live ids, in the same order, if these numbers were used up before; else none.
+    pub topic_ids: Vec<TopicId>,
+}
+
+/// `acceptKeyMovement: {topics: [a, b], fromPartitions: 6, toPartitions: 8}`.
+impl fmt::Display for Proposal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "acceptKeyMovement: {{topics: [{}], fromPartitions: {}, toPartitions: {}",
+            self.topics.join(", "),
+            self.from,
+            self.to
+        )?;
+        if !self.topic_ids.is_empty() {
+            write!(f, ", topicIds: [{}]", self.topic_ids.join(", "))?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// The consents without which some Managed topics do not grow: one for each live count, lowest first. A spec holds one at a
+/// time.
+pub fn proposals(decision: &Decision) -> Vec<Proposal> {
+    let Some(to) = decision.target else {
+        return Vec::new();
+    };
+    let uncovered = decision.topics.iter().filter_map(|judged| {
+        let blocked = matches!(judged.standing, Standing::Below { covered: false, .. });
+        (judged.topic.managed && blocked).then(|| judged.live().map(|live| live.partitions))?
+    });
+    let counts: BTreeSet<i32> = uncovered.collect();
+    counts
+        .into_iter()
+        .map(|from| proposal(decision, from, to))
+        .collect()
+}
+
 /// The consent that lets all Managed topics of one live count grow. Where one of them used these numbers up before, it
 /// has to carry the live ids, and then of all of them: a consent with ids speaks of no other topic.
+fn proposal(decision: &Decision, from: i32, to: i32) -> Proposal {
+    let names: Vec<String> = managed_at(decision, from)
+        .map(|judged| judged.topic.name.clone())
+        .collect();
+    let used = decision
+        .memory
+        .spent
+        .iter()
+        .any(|spent| spent.from == from && spent.to == to && names.contains(&spent.topic));
+    let ids = managed_at(decision, from)
+        .filter(|_| used)
+        .filter_map(|judged| judged.live().map(|live| live.id.clone()));
+    Proposal {
+        topic_ids: ids.collect(),
+        topics: names,
+        from,
+        to,
+    }
+}
+
 pub(super) fn consent_text(decision: &Decision, from: i32, to: i32) -> String {
-    let names: Vec<&str> = managed_at(decision, from)
-        .map(|judged| judged.topic.name.as_str())
-        .collect();
-    let used =
-        decision.memory.spent.iter().any(|spent| {
-            spent.from == from && spent.to == to && names.contains(&spent.topic.as_str())
-        });
-    let ids: Vec<&str> = managed_at(decision, from)
-        .filter_map(|judged| judged.live().map(|live| live.id.as_str()))
-        .collect();
-    let ids = if used {
-        format!(", topicIds: [{}]", ids.join(", "))
-    } else {
-        String::new()
-    };
-    format!(
-        "acceptKeyMovement: {{topics: [{}], fromPartitions: {from}, toPartitions: {to}{ids}}}",
-        names.join(", ")
-    )
+    proposal(decision, from, to).to_string()
 }
 
 /// What a growth moves: the exact share of the key space, and the sample keys one by one.

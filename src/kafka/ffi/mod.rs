@@ -9,6 +9,7 @@
 
 mod cluster;
 mod consume;
+mod inventory;
 mod offsets;
 mod operations;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use sys::rd_kafka_admin_op_t as Op;
 
 pub(super) use cluster::{authorized_cluster_operations, cluster_id, probe};
 pub(super) use consume::{Consumed, ConsumerQueue};
+pub(super) use inventory::{all_topics, committed, group_ids};
 pub(super) use offsets::{PartitionOffset, Which, list_offsets};
 use operations::operations;
 pub(super) use read::{authorized_operations, describe_configs, describe_topics};
@@ -152,6 +154,12 @@ mod plain {
             all_topics: c_int,
             only: *mut sys::rd_kafka_topic_t,
             metadata: *mut *const sys::rd_kafka_metadata,
+            timeout_ms: c_int,
+        ) -> c_int;
+        pub(super) fn rd_kafka_list_groups(
+            client: *mut sys::rd_kafka_t,
+            group: *const c_char,
+            list: *mut *const sys::rd_kafka_group_list,
             timeout_ms: c_int,
         ) -> c_int;
         pub(super) fn rd_kafka_event_error(event: *mut sys::rd_kafka_event_t) -> c_int;
