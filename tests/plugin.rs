@@ -13,7 +13,7 @@ use crate::scene::{Scene, names};
 const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-copartition");
 
 /// The plugin with the cluster's kubeconfig.
-fn plugin(kube: &ControlPlane, args: &[&str]) -> Command {
+pub(crate) fn plugin(kube: &ControlPlane, args: &[&str]) -> Command {
     let mut command = guarded(PLUGIN);
     command
         .args(args)
@@ -23,7 +23,7 @@ fn plugin(kube: &ControlPlane, args: &[&str]) -> Command {
     command
 }
 
-fn run(kube: &ControlPlane, args: &[&str]) -> Output {
+pub(crate) fn run(kube: &ControlPlane, args: &[&str]) -> Output {
     plugin(kube, args).output().expect("cannot run the plugin")
 }
 
@@ -109,8 +109,13 @@ pub(crate) fn a_growth_of_a_live_group_is_foretold(env: &Env) {
         json!({"key": "BBCA", "before": 0, "after": 2, "moves": true})
     );
     assert_eq!(seen["keySchemesAligned"]["reason"], "SameScheme");
-    let said = refusal(plugin(&env.kube, &[&args[..], &["4"]].concat()));
+    let said = refusal(plugin(
+        &env.kube,
+        &[&args[..], &["4", "--offline"]].concat(),
+    ));
     assert!(said.contains("Kafka cannot shrink a topic"), "{said}");
+    let seen = json_of(&env.kube, &[&args[..], &["4"]].concat(), 2);
+    assert_eq!(seen["partitionsAligned"]["reason"], "PartitionDrift");
 }
 
 /// kubectl finds plugins, and what completes them, on PATH.

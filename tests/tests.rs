@@ -20,6 +20,7 @@ mod edits;
 #[allow(dead_code, unused_imports)]
 mod env;
 mod env_smoke;
+mod foretold;
 // The DSL of the modules below; what one of them does not use is no mistake.
 #[allow(dead_code)]
 mod group;
@@ -317,6 +318,11 @@ trials! {
         kubectl_runs_and_completes_the_plugin,
         a_group_that_cannot_be_read_is_one_clear_line,
         nothing_is_printed_of_bad_keys_and_a_closed_pipe_is_no_error,
+    ];
+    foretold: [
+        a_growth_is_foretold_with_all_that_it_breaks_and_the_consent_to_paste,
+        a_pull_request_is_judged_against_the_live_group,
+        a_plan_that_cannot_ask_says_how_it_could,
     ];
     outages: [
         kafka_that_is_down_at_the_start_is_named_and_heals_by_itself,

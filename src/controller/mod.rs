@@ -16,6 +16,7 @@ mod connections;
 mod context;
 mod error;
 mod events;
+mod foresight;
 mod gate;
 mod holders;
 mod http;
@@ -34,5 +35,6 @@ mod validate;
 pub(crate) mod verification;
 
 pub use connections::AllowedAddress;
+pub use foresight::{Foreseen, Foresight, foresee};
 pub use run::{Error, Settings, run, stop_signal};
 pub use validate::{declared, without_kubernetes};

@@ -14,7 +14,7 @@ use crate::api::{
     Mode, PAUSED_ANNOTATION, TopicSpec, Verification,
 };
 use crate::kafka::{ClientProperties, ConnectionSettings, Use};
-use crate::plan::{Consent, Group, Topic};
+use crate::plan::{Consent, Group, GroupMatch, Topic};
 
 /// The most partitions that a group may ask for, over all its topics.
 const MOST_PARTITIONS: i64 = 20_000;
@@ -153,8 +153,16 @@ pub(super) fn validate(
 /// # Errors
 /// One sentence for each thing that is wrong with the key schemes, the producers and the sample keys.
 pub fn declared(spec: &GroupSpec) -> Result<Group, Vec<String>> {
+    declared_with(spec, &BTreeMap::new())
+}
+
+/// As [`declared`], with what the annotations add.
+pub(super) fn declared_with(
+    spec: &GroupSpec,
+    annotations: &BTreeMap<String, String>,
+) -> Result<Group, Vec<String>> {
     let mut problems = Vec::new();
-    let group = group(spec, &BTreeMap::new(), &mut problems);
+    let group = group(spec, annotations, &mut problems);
     if problems.is_empty() {
         Ok(group)
     } else {
@@ -213,6 +221,18 @@ fn group(
     };
     keys::schemes_fit(&group, problems);
     group
+}
+
+/// The consumer groups that a spec names.
+pub(super) fn consumer_groups(spec: &GroupSpec) -> Vec<GroupMatch> {
+    let groups = spec.consumer_groups.iter();
+    groups
+        .filter_map(|group| match (&group.group_id, &group.prefix) {
+            (Some(id), _) => Some(GroupMatch::Id(id.clone())),
+            (None, Some(prefix)) => Some(GroupMatch::Prefix(prefix.clone())),
+            (None, None) => None,
+        })
+        .collect()
 }
 
 fn acknowledged(ids: &str) -> BTreeSet<String> {

@@ -8,7 +8,7 @@ use rdkafka::admin::{
     ResourceSpecifier, TopicReplication,
 };
 use rdkafka::client::DefaultClientContext;
-use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::error::KafkaError;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::{ClientConfig, Offset, TopicPartitionList, config::FromClientConfig};
@@ -171,6 +171,26 @@ impl KafkaCluster {
         producer
             .flush(DEADLINE)
             .unwrap_or_else(|e| panic!("cannot write: {e}"));
+    }
+
+    /// Commits an offset of one partition for a consumer group that has no member.
+    pub(crate) fn commit(&self, group: &str, topic: &str, partition: i32, offset: i64) {
+        let mut config = self.config();
+        let consumer: BaseConsumer = config
+            .set("group.id", group)
+            .set("enable.auto.commit", "false")
+            .create()
+            .expect("a consumer");
+        let mut offsets = TopicPartitionList::new();
+        offsets
+            .add_partition_offset(topic, partition, Offset::Offset(offset))
+            .expect("an offset");
+        // The coordinator may still be making its own topic.
+        wait_for(&format!("{group} to commit"), DEADLINE, || {
+            consumer
+                .commit(&offsets, CommitMode::Sync)
+                .map_err(|e| e.to_string())
+        });
     }
 
     /// The end offset of each partition of a topic.

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kube::api::{Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 
-use crate::api::{ClaimSpec, CoPartitionClaim, CoPartitionedTopicGroup};
+use crate::api::{
+    ClaimSpec, CoPartitionClaim, CoPartitionedTopicGroup, ConnectionSpec, KafkaConnection,
+};
 use crate::controller::memory::claim_name;
 
 /// How long an answer is waited for.
@@ -59,6 +62,66 @@ pub(super) fn claim(
                 status.message
             )),
             Err(error) => Err(format!("reading the claim {name}: {}", chain(&error))),
+        }
+    })
+}
+
+/// Reads a `KafkaConnection`.
+///
+/// # Errors
+/// One line for the user, of a missing permission too: connections lie in no namespace.
+pub(super) fn connection(name: &str, place: &Place) -> Result<ConnectionSpec, String> {
+    in_time(async {
+        let connections: Api<KafkaConnection> = Api::all(connect(config(place).await?)?);
+        match connections.get(name).await {
+            Ok(connection) => Ok(connection.spec),
+            Err(error) => Err(format!(
+                "reading KafkaConnection {name}: {}; or say how Kafka is reached with --bootstrap-server and --command-config",
+                chain(&error)
+            )),
+        }
+    })
+}
+
+/// Has the API server check a spec by all its rules and policies, without keeping it: why it would refuse, if it would.
+///
+/// # Errors
+/// One line for the user if it cannot be asked, as where this user may not edit the group.
+pub(super) fn admitted(
+    group: &CoPartitionedTopicGroup,
+    place: &Place,
+) -> Result<Option<String>, String> {
+    in_time(async {
+        let config = config(place).await?;
+        let namespace = group.metadata.namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+        let groups: Api<CoPartitionedTopicGroup> = Api::namespaced(connect(config)?, &namespace);
+        let name = group.metadata.name.clone().unwrap_or_default();
+        let spec = Patch::Merge(serde_json::json!({"spec": group.spec}));
+        let params = PatchParams {
+            dry_run: true,
+            ..PatchParams::default()
+        };
+        let mut answer = groups.patch(&name, &params, &spec).await;
+        if matches!(&answer, Err(kube::Error::Api(status)) if status.code == 404) {
+            let mut new = CoPartitionedTopicGroup::new(&name, group.spec.clone());
+            new.metadata.namespace = Some(namespace);
+            let params = PostParams {
+                dry_run: true,
+                ..PostParams::default()
+            };
+            answer = groups.create(&params, &new).await;
+        }
+        match answer {
+            Ok(_) => Ok(None),
+            // What RBAC forbids is no verdict on the change; what a policy or a webhook forbids is.
+            Err(kube::Error::Api(status))
+                if status.code == 422
+                    || (status.code == 403 && status.message.contains("denied")) =>
+            {
+                Ok(Some(status.message))
+            }
+            Err(error) => Err(chain(&error)),
         }
     })
 }

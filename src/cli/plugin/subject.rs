@@ -108,6 +108,7 @@ impl Layout {
     }
 }
 
+const NOT_COUNTED: &str = "its partition count is not known";
 const NOT_DECLARED: &str = "no key scheme is declared";
 const CUSTOM: &str = "a custom partitioner has no formula here";
 const SCHEMA_ID: &str = "the schema id is part of the key and not declared; write confluent:ID:E";
@@ -139,6 +140,42 @@ impl Subject {
         given: Option<PartitionCount>,
     ) -> Result<Self, String> {
         let (name, group) = declared(resource)?;
+        let counted = |topic: &str| given.or_else(|| count_of(resource, topic));
+        let mut topics = group.topics.iter();
+        if let Some(topic) = topics.find(|topic| counted(&topic.name).is_none()) {
+            return Err(format!(
+                "{name}: the partition count of {} is not known: neither status nor spec.partitions has it; give --partitions N",
+                topic.name
+            ));
+        }
+        let subject = Self::laid_out(name.clone(), group, counted);
+        if subject.layouts.is_empty() {
+            let why: Vec<String> = subject
+                .left_out
+                .iter()
+                .map(|left_out| format!("{}: {}", left_out.writer, left_out.why))
+                .collect();
+            return Err(format!(
+                "{name}: nothing to calculate: {}; set spec.keyScheme, or lay keys out with --partitioner and --partitions",
+                why.join("; ")
+            ));
+        }
+        Ok(subject)
+    }
+
+    /// As [`Subject::of_group`], of a group of which there is more to say: it may have no layouts.
+    pub(super) fn of_live(resource: &CoPartitionedTopicGroup) -> Result<Self, String> {
+        let (name, group) = declared(resource)?;
+        Ok(Self::laid_out(name, group, |topic| {
+            count_of(resource, topic)
+        }))
+    }
+
+    fn laid_out(
+        name: String,
+        group: Group,
+        counted: impl Fn(&str) -> Option<PartitionCount>,
+    ) -> Self {
         let mut subject = Self {
             group: None,
             layouts: Vec::new(),
@@ -150,11 +187,9 @@ impl Subject {
             .filter_map(|topic| topic.scheme.as_ref());
         let usual = declared.map(|scheme| scheme.encoding).min();
         for topic in &group.topics {
-            let Some(count) = given.or_else(|| count_of(resource, &topic.name)) else {
-                return Err(format!(
-                    "{name}: the partition count of {} is not known: neither status nor spec.partitions has it; give --partitions N",
-                    topic.name
-                ));
+            let Some(count) = counted(&topic.name) else {
+                subject.leave_out(topic.name.clone(), NOT_COUNTED);
+                continue;
             };
             let encoding = topic.scheme.as_ref().map(|scheme| scheme.encoding);
             let encoding = encoding.or(usual).unwrap_or(Encoding::UTF8);
@@ -179,19 +214,8 @@ impl Subject {
                 subject.add(Some(writer), &scheme, producer.spreads_empty, count);
             }
         }
-        if subject.layouts.is_empty() {
-            let why: Vec<String> = subject
-                .left_out
-                .iter()
-                .map(|left_out| format!("{}: {}", left_out.writer, left_out.why))
-                .collect();
-            return Err(format!(
-                "{name}: nothing to calculate: {}; set spec.keyScheme, or lay keys out with --partitioner and --partitions",
-                why.join("; ")
-            ));
-        }
         subject.group = Some((name, group));
-        Ok(subject)
+        subject
     }
 
     fn leave_out(&mut self, writer: String, why: &'static str) {

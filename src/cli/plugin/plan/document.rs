@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::super::document::{List, json_fields, yaml_block};
 use super::super::subject::Subject;
+use super::live::Record;
 use super::{Form, Moved, Outcome, Step};
+use crate::keys::PartitionCount;
 use crate::layout::moved_share;
 
 /// The keys of each layout so far.
@@ -20,9 +22,11 @@ pub(super) struct Document {
 struct Head<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<&'a str>,
-    to: i32,
+    to: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key_schemes_aligned: Option<Verdict<'a>>,
+    #[serde(flatten)]
+    live: Option<Record<'a>>,
 }
 
 #[derive(Serialize)]
@@ -97,7 +101,13 @@ impl Form for Document {
                 out.write_all(b"---\n")?;
             }
             yaml_block(out, &head, "", "")?;
-            out.write_all(b"layouts:\n")?;
+            // A group may declare no scheme at all.
+            let none = outcome.steps.is_empty();
+            out.write_all(if none {
+                b"layouts: []\n"
+            } else {
+                b"layouts:\n"
+            })?;
         }
         for (layout, (keys, step)) in self.keys.into_iter().zip(&outcome.steps).enumerate() {
             let (head, tail) = (LayoutHead::of(step), LayoutTail::of(step));
@@ -129,12 +139,13 @@ impl<'a> Head<'a> {
         let schemes = outcome.schemes.as_ref();
         Self {
             group: outcome.subject.name(),
-            to: outcome.to.get(),
+            to: outcome.to.map(PartitionCount::get),
             key_schemes_aligned: schemes.map(|(state, reason, message)| Verdict {
                 status: state.as_str(),
                 reason: reason.as_str(),
                 message,
             }),
+            live: outcome.live.map(Record::of),
         }
     }
 }

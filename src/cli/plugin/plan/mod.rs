@@ -1,6 +1,7 @@
-//! `plan`: what a growth moves.
+//! `plan`: what a growth moves, and what else it would do to a group that lives.
 
 mod document;
+mod live;
 mod table;
 
 use std::io::{self, Write};
@@ -8,6 +9,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
+use self::live::{Asking, Live};
 use super::document::Output;
 use super::keys::{Keys, one_stdin};
 use super::layout::bounded;
@@ -22,15 +24,21 @@ use crate::plan::{Reason, State, key_schemes_at};
 const HELP: &str = "\
 Examples:
   kubectl copartition plan market-data -n trading --to 12
+  kubectl copartition plan -f group.yaml --live -o json
+  kubectl copartition plan -f group.yaml --bootstrap-server kafka:9092
   kubectl copartition plan -f group.yaml --to 12 --keys-file keys.txt --summary
   kubectl copartition plan --partitioner murmur2 --partitions 6 --to 12 --key BBCA
 
 The share is exact for all keys that there can be; the keys that are given are counted one by one.
+Of a live group, and of a file with --live, --bootstrap-server or --command-config, Kafka is asked: which counts there are,
+what the growth breaks (compacted topics, internal topics of Kafka Streams, consumer groups without offsets), and whether it
+would refuse. Nothing is written. The consent that is missing is printed, to be pasted into the spec.
 
 Exit codes:
-  0  fine
+  0  fine: nothing is in the way of the count that is wanted
   1  wrong usage, bad input, or something could not be read; then nothing is on standard output
-  2  the topics of the group would place some key differently at the new count";
+  2  it would not go through as it stands: a consent is missing, a topic drifted, Kafka or Kubernetes would refuse; or the
+     topics of the group would place some key differently at the new count";
 
 /// The arguments.
 #[derive(Args, Debug)]
@@ -38,9 +46,11 @@ Exit codes:
 pub(super) struct Plan {
     #[command(flatten)]
     source: Source,
-    /// The partition count to grow to
+    /// The partition count to grow to; where Kafka is asked, without it that of the spec
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    to: PartitionCount,
+    to: Option<PartitionCount>,
+    #[command(flatten)]
+    asking: Asking,
     #[command(flatten)]
     keys: Keys,
     /// Only how many keys lie on each partition
@@ -84,7 +94,10 @@ trait Form {
 /// What was counted of one subject.
 struct Outcome<'a> {
     subject: &'a Subject,
-    to: PartitionCount,
+    /// The new count, where it is known.
+    to: Option<PartitionCount>,
+    /// What the servers said, if they were asked.
+    live: Option<&'a Live>,
     steps: Vec<Step<'a>>,
     /// What KeySchemesAligned says at the new count; of a group only.
     schemes: Option<(State, Reason, String)>,
@@ -99,41 +112,25 @@ struct Outcome<'a> {
 /// One line for the user.
 pub(super) fn run(arguments: &Plan, io: &mut Io<'_>) -> Result<u8, String> {
     one_stdin(arguments.source.place.file.as_ref(), &arguments.keys)?;
-    let subjects = arguments.source.subjects(io.stdin)?;
-    let to = arguments.to;
+    let planned = planned(arguments, io)?;
+    let subjects: Vec<Subject> = planned.iter().map(|it| it.subject.clone()).collect();
     let layouts = || subjects.iter().flat_map(|subject| &subject.layouts);
-    for layout in layouts() {
-        if layout.count > to {
-            let topics = match layout.names() {
-                names if names.is_empty() => "there are".to_owned(),
-                names => format!("{names}: there are"),
-            };
-            return Err(format!(
-                "Kafka cannot shrink a topic: {topics} {} partitions, and --to asks for {to}; ask for more",
-                layout.count
-            ));
-        }
-    }
-    bounded(layouts().flat_map(|layout| [layout.count, to]))?;
-    let mut outcomes: Vec<Outcome<'_>> = subjects
-        .iter()
-        .enumerate()
-        .map(|(at, subject)| Outcome {
+    let mut outcomes = Vec::new();
+    for (at, planned) in planned.iter().enumerate() {
+        let Planned { subject, to, live } = planned;
+        let steps = subject.layouts.iter();
+        let steps = steps.filter_map(|layout| Some(Step::new(layout, (*to)?)));
+        outcomes.push(Outcome {
             subject,
-            to,
-            steps: subject
-                .layouts
-                .iter()
-                .map(|layout| Step::new(layout, to))
-                .collect(),
-            schemes: subject
-                .group
-                .as_ref()
-                .map(|(_, group)| key_schemes_at(group, to)),
+            to: *to,
+            live: live.as_ref(),
+            steps: steps.collect(),
+            schemes: (subject.group.as_ref())
+                .and_then(|(_, group)| Some(key_schemes_at(group, (*to)?))),
             summary: arguments.summary,
             place: (at, subjects.len()),
-        })
-        .collect();
+        });
+    }
     let spools = layouts().count();
     let mut forms: Vec<Box<dyn Form>> = subjects
         .iter()
@@ -167,11 +164,72 @@ pub(super) fn run(arguments: &Plan, io: &mut Io<'_>) -> Result<u8, String> {
         }
         Ok(())
     })?;
-    let aligned = |outcome: &Outcome<'_>| {
+    let fine = |outcome: &Outcome<'_>| {
         let state = outcome.schemes.as_ref().map(|(state, ..)| *state);
-        state != Some(State::False)
+        state != Some(State::False) && !outcome.live.is_some_and(Live::is_blocked)
     };
-    Ok(if outcomes.iter().all(aligned) { 0 } else { 2 })
+    Ok(if outcomes.iter().all(fine) { 0 } else { 2 })
+}
+
+/// One thing to plan for.
+struct Planned {
+    subject: Subject,
+    to: Option<PartitionCount>,
+    live: Option<Live>,
+}
+
+/// All that the arguments name, with what the servers say of it if they are asked.
+fn planned(arguments: &Plan, io: &mut Io<'_>) -> Result<Vec<Planned>, String> {
+    let Plan {
+        source, asking, to, ..
+    } = arguments;
+    if !asking.is_asked(source) {
+        let subjects = source.subjects(io.stdin)?;
+        let to = to.ok_or("give the count to grow to with --to N".to_owned())?;
+        let layouts = || subjects.iter().flat_map(|subject| &subject.layouts);
+        for layout in layouts() {
+            if layout.count > to {
+                let topics = match layout.names() {
+                    names if names.is_empty() => "there are".to_owned(),
+                    names => format!("{names}: there are"),
+                };
+                return Err(format!(
+                    "Kafka cannot shrink a topic: {topics} {} partitions, and --to asks for {to}; ask for more",
+                    layout.count
+                ));
+            }
+        }
+        bounded(layouts().flat_map(|layout| [layout.count, to]))?;
+        let subjects = subjects.into_iter();
+        return Ok(subjects
+            .map(|subject| Planned {
+                subject,
+                to: Some(to),
+                live: None,
+            })
+            .collect());
+    }
+    let mut all = Vec::new();
+    for (group, live) in asking.ask(source, *to, io.stdin)? {
+        let to = live.foresight.target.and_then(PartitionCount::new);
+        let mut subject = Subject::of_live(&group)?;
+        // What has more is drift, which the verdict tells; there is no way back to lay out.
+        subject
+            .layouts
+            .retain(|layout| to.is_some_and(|to| layout.count <= to));
+        bounded(
+            subject
+                .layouts
+                .iter()
+                .flat_map(|layout| [Some(layout.count), to].into_iter().flatten()),
+        )?;
+        all.push(Planned {
+            subject,
+            to,
+            live: Some(live),
+        });
+    }
+    Ok(all)
 }
 
 impl<'a> Step<'a> {

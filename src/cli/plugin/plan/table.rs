@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::super::columns::{Line, Streamed, columns};
 use super::super::subject::Subject;
 use super::super::terminal::{Red, cell, counted, printable};
-use super::{Form, Moved, Outcome, Step};
+use super::{Form, Moved, Outcome, Step, live};
+use crate::keys::PartitionCount;
 use crate::layout::moved_share;
 use crate::plan::State;
 
@@ -48,6 +49,9 @@ impl Form for Table {
         if let Some(name) = outcome.subject.name() {
             writeln!(out, "{name}")?;
         }
+        if let Some(live) = outcome.live {
+            live::head(out, live, self.colour)?;
+        }
         for left_out in &outcome.subject.left_out {
             writeln!(out, "{}: not shown, {}", left_out.writer, left_out.why)?;
         }
@@ -85,11 +89,14 @@ impl Form for Table {
             let (state, bad) = (state.as_str(), *state == State::False);
             let said = format!(
                 "KeySchemesAligned at {}: {state} ({}), {}",
-                outcome.to,
+                outcome.to.map_or(0, PartitionCount::get),
                 reason.as_str(),
                 printable(message)
             );
             writeln!(out, "{}", Red(said, self.colour && bad))?;
+        }
+        if let Some(live) = outcome.live {
+            live::tail(out, live, self.colour)?;
         }
         Ok(())
     }
