@@ -17,6 +17,9 @@ kafka_version=${COPARTITION_KAFKA_VERSION:-$(sed -n 's/.*<kafka.version>\(.*\)<\
 content_hash() { cat "$@" | sha256sum | cut -c1-12; }
 controlplane_dir=$cache/controlplane-$kubernetes_version-$(content_hash "$env_dir"/controlplane/{main.go,go.mod,go.sum})
 kafka_dir=$cache/kafka-$kafka_version-$(content_hash "$env_dir/kafka/pom.xml")
+# What looks at the chart: Helm, promtool, and the judge of health scripts and statuses.
+helm_version=$(sed -n 's/^\thelm.sh\/helm\/v3 v\([0-9.]*\).*/\1/p' "$env_dir/tools/go.mod")
+tools_dir=$cache/tools-$helm_version-$(content_hash "$env_dir"/tools/{main.go,go.mod,go.sum})
 
 # The client libraries of `make conformance`, some of which `make test` uses too, with a folder for each language.
 clients=$(cd "$env_dir/../clients" && pwd)
