@@ -1,7 +1,7 @@
 //! The admission policies of charts/copartition-operator/policies, on an API server of their own: they speak of whole
 //! clusters.
 
-mod kinds;
+pub(crate) mod kinds;
 
 use std::fs;
 use std::path::{Path, PathBuf};

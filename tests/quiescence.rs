@@ -1,13 +1,11 @@
 //! Quiescence: an operator that has nothing to do writes nothing, neither to Kafka nor to the API server. Counted on the
 //! servers, over polls, not over time.
 
-use std::collections::BTreeSet;
-
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::env::{Env, free_port, unique, wait_for};
 use crate::group::{DEADLINE, Group, condition, spec};
+use crate::rights::{self, manifests};
 use crate::seen::{
     OUTAGE, USER, api_requests, api_writes, failed_polls, kafka_writes, operator, rbac, wait_polls,
 };
@@ -196,9 +194,6 @@ pub(crate) fn a_new_group_costs_three_writes_to_the_api_server_and_one_to_kafka(
     assert_eq!(kafka_writes(&env.kafka, &topics), ["CREATE_TOPICS"]);
 }
 
-/// What a role grants and what was asked for: (group, resource, verb).
-type Permission = (String, String, String);
-
 pub(crate) fn the_role_of_the_example_suffices_and_grants_nothing_else(env: &Env) {
     let namespace = env.namespace("role");
     let topic = unique("role");
@@ -226,10 +221,10 @@ pub(crate) fn the_role_of_the_example_suffices_and_grants_nothing_else(env: &Env
         .filter(|event| event["responseStatus"]["code"] == 403)
         .collect();
     assert!(refused.is_empty(), "{refused:?}");
-    let unused: Vec<Permission> = granted().difference(&used(env)).cloned().collect();
-    assert!(unused.is_empty(), "granted and never used: {unused:?}");
-    let more: Vec<Permission> = used(env).difference(&granted()).cloned().collect();
-    assert!(more.is_empty(), "used and not granted: {more:?}");
+    rights::assert_exact(
+        &rights::granted(&manifests(&rbac())),
+        &rights::used(&env.kube, USER),
+    );
 }
 
 /// A connection that refers to what is not there, and a group that uses it. Both are looked for.
@@ -254,52 +249,4 @@ fn a_connection(env: &Env, namespace: &str) -> String {
     }
     Group::new(&env.kube, namespace, "through").delete();
     name
-}
-
-fn granted() -> BTreeSet<Permission> {
-    let documents = serde_yaml::Deserializer::from_str(&rbac())
-        .map(|document| Value::deserialize(document).expect("the example is YAML"))
-        .collect::<Vec<_>>();
-    let roles = documents
-        .iter()
-        .filter(|document| document["kind"] == "ClusterRole" || document["kind"] == "Role");
-    let rules = roles.flat_map(|role| role["rules"].as_array().expect("rules"));
-    let words = |list: &Value| -> Vec<String> {
-        let list = list.as_array().cloned().unwrap_or_default();
-        list.iter()
-            .filter_map(|word| word.as_str().map(ToOwned::to_owned))
-            .collect()
-    };
-    let mut granted = BTreeSet::new();
-    for rule in rules {
-        for group in words(&rule["apiGroups"]) {
-            for resource in words(&rule["resources"]) {
-                for verb in words(&rule["verbs"]) {
-                    granted.insert((group.clone(), resource.clone(), verb));
-                }
-            }
-        }
-    }
-    granted
-}
-
-/// What the operators of all tests have asked for so far, and got.
-fn used(env: &Env) -> BTreeSet<Permission> {
-    let by_operator = env.kube.audit(|event| {
-        event["user"]["username"] == USER
-            && event["objectRef"]["resource"].is_string()
-            && event["responseStatus"]["code"] != 403
-    });
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    by_operator
-        .iter()
-        .map(|event| {
-            let of = &event["objectRef"];
-            let resource = match &of["subresource"] {
-                Value::String(subresource) => format!("{}/{subresource}", word(&of["resource"])),
-                _ => word(&of["resource"]),
-            };
-            (word(&of["apiGroup"]), resource, word(&event["verb"]))
-        })
-        .collect()
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::env::process::Process;
 use crate::env::{
     ControlPlane, Env, KafkaCluster, LoggedRequest, Operator, OperatorOptions, wait_for,
 };
+use crate::rights::manifests;
 
 /// The client id of the operator's requests to Kafka.
 pub(crate) const CLIENT_ID: &str = "copartition-operator";
@@ -88,10 +88,7 @@ fn grant(kube: &ControlPlane) {
 
 /// The example's role for the Lease, for all namespaces: the operator of each test has its Lease in its own one.
 fn lease_role_everywhere() -> String {
-    let documents = serde_yaml::Deserializer::from_str(&rbac())
-        .map(|document| Value::deserialize(document).expect("YAML"))
-        .collect::<Vec<_>>();
-    let mut role = documents
+    let mut role = manifests(&rbac())
         .into_iter()
         .find(|document| document["kind"] == "Role")
         .expect("a Role in examples/rbac.yaml");

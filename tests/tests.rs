@@ -8,6 +8,7 @@
 
 mod admission;
 mod api;
+mod chart;
 mod claims;
 mod configs;
 mod conformance;
@@ -36,6 +37,7 @@ mod policies;
 mod proof;
 mod quiescence;
 mod redis;
+mod rights;
 mod sample;
 mod scene;
 mod schemes;
@@ -333,6 +335,13 @@ trials! {
         without_an_api_server_or_its_definitions_it_waits_and_writes_nothing,
         metrics_parse_and_name_no_group_and_no_topic,
         an_outage_of_one_of_three_clusters_is_written_once_a_group_and_in_turns,
+    ];
+    chart: [
+        helm_finds_nothing_wrong_and_refuses_what_it_does_not_know,
+        what_is_rendered_follows_the_values,
+        the_plain_manifests_grant_what_the_example_grants,
+        the_operator_works_under_the_rights_of_the_chart_and_what_it_managed_outlives_it,
+        an_installation_for_some_namespaces_has_its_rights_there,
     ];
     quiescence: [
         an_aligned_group_is_left_alone_also_after_a_restart,

@@ -36,6 +36,9 @@ mod process;
 mod requests;
 mod restart;
 #[allow(dead_code)]
+#[path = "../../tests/rights.rs"]
+mod rights;
+#[allow(dead_code)]
 #[path = "../../tests/seen.rs"]
 mod seen;
 mod settings;

@@ -100,6 +100,11 @@ pub(crate) fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
+/// Where a tool that looks at the chart is: `helm`, `promtool` or `judge`.
+pub(crate) fn tool(name: &str) -> PathBuf {
+    part("tools").join(name)
+}
+
 /// Where `make setup` has put a part (`controlplane`, `kafka`). The script knows; nothing here repeats how.
 fn part(name: &str) -> &'static Path {
     static PARTS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
