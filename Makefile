@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout bench-verify clean
+.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout bench-verify bench-placement clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -92,6 +92,9 @@ bench-verify: ## Measure reading and judging records against a bare client (RECO
 	@$(MAKE) --no-print-directory setup
 	$(call step,benchmark of verify)
 	cargo bench --bench verify --locked -- $(if $(RECORDS),--records $(RECORDS)) --out $(or $(OUT),docs/benchmarks-verify.md)
+
+bench-placement: ## Measure judging the assignments of consumer groups of up to 10,000 members
+	cargo bench --bench placement --locked
 
 clean: ## Remove what was built here (not the cache of servers)
 	cargo clean

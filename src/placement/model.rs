@@ -98,3 +98,10 @@ pub struct SubTopology {
     /// The changelog topics of its state stores; Kafka Streams creates them itself.
     pub changelog_topics: Vec<String>,
 }
+
+impl SubTopology {
+    /// Whether the topic is one of its sources.
+    pub fn reads(&self, topic: &str) -> bool {
+        self.source_topics.iter().any(|source| source == topic)
+    }
+}
