@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use super::act::{Basis, rehearse};
 use super::memory::{Subject, from_claim, from_status};
-use super::validate::{consumer_groups, declared_with};
+use super::validate::declared_with;
 use crate::api::{ClaimSpec, CoPartitionedTopicGroup};
 use crate::kafka::{
     Cluster, Clusters, ConnectionSettings, Interest, Metrics, PollSettings, WriteGuard,
 };
+use crate::placement::Asked;
 use crate::plan::{
-    Actions, Break, Condition, ConditionType, Consent, Coverage, Decision, Failure, Group,
-    GroupMatch, Growing, Memory, Outcomes, Owner, Proposal, Records, Standing, State, Surroundings,
-    View, breaks, predict, proposals, report,
+    Actions, Break, Condition, ConditionType, Consent, Coverage, Decision, Failure, Group, Growing,
+    Memory, Outcomes, Owner, Proposal, Records, Standing, State, Surroundings, View, breaks,
+    predict, proposals, report,
 };
 
 /// Half of it lies between two looks that believe a topic missing which was recorded.
@@ -100,8 +101,7 @@ pub async fn foresee(
         cluster: connect(settings)?,
         deadline,
     };
-    let groups = consumer_groups(&group.spec);
-    look.foresee(&groups).await
+    look.foresee().await
 }
 
 fn connect(settings: &ConnectionSettings) -> Result<Arc<Cluster>, String> {
@@ -126,7 +126,7 @@ struct Look {
 }
 
 impl Look {
-    async fn foresee(&self, groups: &[GroupMatch]) -> Result<Foresight, String> {
+    async fn foresee(&self) -> Result<Foresight, String> {
         let (view, decision) = self.decide().await?;
         let mut unread = Vec::new();
         let done = predict(&view, &growths_only(&decision.actions));
@@ -137,7 +137,7 @@ impl Look {
         let around = if growing.is_empty() {
             Surroundings::default()
         } else {
-            self.around(&growing, groups, &mut unread).await
+            self.around(&growing, &mut unread).await
         };
         Ok(Foresight {
             cluster_id: decision.cluster_id.clone(),
@@ -145,7 +145,7 @@ impl Look {
             topics: self.topics(&decision, &mut unread).await,
             now: aligned(&self.group, &decision)?,
             then: aligned(&self.group, &then)?,
-            breaks: breaks(&growing, groups, &around),
+            breaks: breaks(&growing, &self.group.consumer_groups, &around),
             consents,
             refused,
             unread,
@@ -233,12 +233,7 @@ impl Look {
         refused
     }
 
-    async fn around(
-        &self,
-        growing: &[Growing],
-        groups: &[GroupMatch],
-        unread: &mut Vec<String>,
-    ) -> Surroundings {
+    async fn around(&self, growing: &[Growing], unread: &mut Vec<String>) -> Surroundings {
         let client = self.cluster.client();
         let topics = match client.all_topics().await {
             Ok(topics) => topics,
@@ -249,10 +244,14 @@ impl Look {
                 BTreeMap::new()
             }
         };
-        let named = groups.iter().filter_map(|group| match group {
-            GroupMatch::Id(id) => Some(id.clone()),
-            GroupMatch::Prefix(_) => None,
-        });
+        let named = self
+            .group
+            .consumer_groups
+            .iter()
+            .filter_map(|group| match group {
+                Asked::Id(id) => Some(id.clone()),
+                Asked::Prefix(_) => None,
+            });
         let grown = growing.iter().map(|it| it.topic.clone()).collect();
         let readers = client
             .readers(&grown, &named.collect(), self.deadline)

@@ -16,7 +16,7 @@ use super::verification::Found;
 use super::{events, status};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
 use crate::kafka::{self, Cluster, Health};
-use crate::plan::{Condition, ConditionType, Reason, State, refused, report_with};
+use crate::plan::{Condition, ConditionType, Proofs, Reason, State, refused, report_with};
 
 impl Pass {
     /// Step 6: one status write, if it differs, and Events for what changed.
@@ -31,7 +31,10 @@ impl Pass {
             &valid.group,
             &settled.decision,
             &settled.outcomes,
-            proof.as_ref().map(|proof| &proof.evidence),
+            Proofs {
+                records: proof.as_ref().map(|proof| &proof.evidence),
+                consumers: None,
+            },
         );
         let reachable = reachable(&settled.decision.cluster_id);
         let mut new = status::status(

@@ -10,11 +10,12 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use crate::api::{
-    self, ACKNOWLEDGE_ANNOTATION, AlterLock, GroupSpec, InlineConnection, KafkaRef, Management,
-    Mode, PAUSED_ANNOTATION, TopicSpec, Verification,
+    self, ACKNOWLEDGE_ANNOTATION, AlterLock, ConsumerGroupRef, GroupSpec, InlineConnection,
+    KafkaRef, Management, Mode, PAUSED_ANNOTATION, TopicSpec, Verification,
 };
 use crate::kafka::{ClientProperties, ConnectionSettings, Use};
-use crate::plan::{Consent, Group, GroupMatch, Topic};
+use crate::placement::Asked;
+use crate::plan::{Consent, Group, Topic};
 
 /// The most partitions that a group may ask for, over all its topics.
 const MOST_PARTITIONS: i64 = 20_000;
@@ -202,6 +203,7 @@ fn group(
             .map(|redis| redis.key_templates.clone())
             .unwrap_or_default(),
         verification: spec.verification.is_some(),
+        consumer_groups: spec.consumer_groups.iter().filter_map(asked).collect(),
         consent: spec.accept_key_movement.as_ref().map(|consent| Consent {
             topics: consent.topics.iter().cloned().collect(),
             from: consent.from_partitions,
@@ -221,18 +223,6 @@ fn group(
     };
     keys::schemes_fit(&group, problems);
     group
-}
-
-/// The consumer groups that a spec names.
-pub(super) fn consumer_groups(spec: &GroupSpec) -> Vec<GroupMatch> {
-    let groups = spec.consumer_groups.iter();
-    groups
-        .filter_map(|group| match (&group.group_id, &group.prefix) {
-            (Some(id), _) => Some(GroupMatch::Id(id.clone())),
-            (None, Some(prefix)) => Some(GroupMatch::Prefix(prefix.clone())),
-            (None, None) => None,
-        })
-        .collect()
 }
 
 fn acknowledged(ids: &str) -> BTreeSet<String> {
@@ -312,6 +302,12 @@ pub fn without_kubernetes(
     }
     let security = properties.map(|properties| properties.security.clone());
     Ok(ConnectionSettings::new(servers).with_security(security.unwrap_or_default()))
+}
+
+/// The schema asks for exactly one of the two; of a reference with neither there is nothing to look at.
+fn asked(reference: &ConsumerGroupRef) -> Option<Asked> {
+    let id = reference.group_id.clone().map(Asked::Id);
+    id.or_else(|| reference.prefix.clone().map(Asked::Prefix))
 }
 
 /// A field of the API that this version does not act on is refused: silence would look like consent.

@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::placement::Asked;
+
 /// How many names a message lists; the finding has them all.
 const SHOWN: usize = 10;
 
@@ -18,15 +20,6 @@ pub struct Growing {
     pub to: i32,
     /// `cleanup.policy` as Kafka has it; `None` if it could not be read.
     pub cleanup_policy: Option<String>,
-}
-
-/// Consumer groups as a spec declares them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GroupMatch {
-    /// One group.
-    Id(String),
-    /// All groups whose ids begin so.
-    Prefix(String),
 }
 
 /// What the cluster holds around the topics, as far as it could be read.
@@ -75,7 +68,7 @@ pub struct Break {
 }
 
 /// What the growth of these topics breaks.
-pub fn breaks(growing: &[Growing], declared: &[GroupMatch], around: &Surroundings) -> Vec<Break> {
+pub fn breaks(growing: &[Growing], declared: &[Asked], around: &Surroundings) -> Vec<Break> {
     let compacted = growing.iter().filter_map(compacted);
     let streams = declared
         .iter()
@@ -118,12 +111,12 @@ fn compacted(growing: &Growing) -> Option<Break> {
 
 /// What Kafka Streams makes for an application: changelogs and repartition topics (`InternalTopologyBuilder`), and the topics
 /// of a foreign-key join (KIP-213).
-fn is_internal(topic: &str, group: &GroupMatch) -> bool {
+fn is_internal(topic: &str, group: &Asked) -> bool {
     let rest = match group {
-        GroupMatch::Id(id) => topic
+        Asked::Id(id) => topic
             .strip_prefix(id)
             .and_then(|rest| rest.strip_prefix('-')),
-        GroupMatch::Prefix(prefix) => topic.strip_prefix(prefix),
+        Asked::Prefix(prefix) => topic.strip_prefix(prefix),
     };
     rest.is_some_and(|rest| {
         rest.ends_with("-changelog")
@@ -132,7 +125,7 @@ fn is_internal(topic: &str, group: &GroupMatch) -> bool {
     })
 }
 
-fn internal(growing: &[Growing], group: &GroupMatch, around: &Surroundings) -> Option<Break> {
+fn internal(growing: &[Growing], group: &Asked, around: &Surroundings) -> Option<Break> {
     let own: BTreeSet<&str> = growing.iter().map(|it| it.topic.as_str()).collect();
     // Those of another count belong to a part of the topology that reads other topics.
     let by_count = |count: i32| growing.iter().filter(move |it| it.from == count);
@@ -150,8 +143,8 @@ fn internal(growing: &[Growing], group: &GroupMatch, around: &Surroundings) -> O
     let first = growing.iter().find(|it| topics.contains(&it.topic))?;
     let (from, to) = (first.from, first.to);
     let who = match group {
-        GroupMatch::Id(id) => format!("the application {id}"),
-        GroupMatch::Prefix(prefix) => format!("applications {prefix}*"),
+        Asked::Id(id) => format!("the application {id}"),
+        Asked::Prefix(prefix) => format!("applications {prefix}*"),
     };
     let stops = if topics.len() == 1 {
         first.topic.clone()

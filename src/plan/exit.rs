@@ -61,6 +61,13 @@ impl Exit {
             | Reason::TooFewKeys
             | Reason::NoRecords
             | Reason::Settling
+            | Reason::Colocated
+            | Reason::ColocatedByChance
+            | Reason::Rebalancing
+            | Reason::NotReady
+            | Reason::GroupMissing
+            | Reason::GroupEmpty
+            | Reason::TopicsUnread
             | Reason::NotProvable
             | Reason::SchemeNotDeclared
             | Reason::Applied
@@ -82,6 +89,10 @@ impl Exit {
             | Reason::SchemeMismatch
             | Reason::NonDeterministic
             | Reason::Unkeyed
+            | Reason::SplitMembers
+            | Reason::SeparateSubTopologies
+            | Reason::SeparateGroups
+            | Reason::UnequalCounts
             | Reason::UntaggedTemplate
             | Reason::TagMismatch
             | Reason::WouldDropData
@@ -109,6 +120,8 @@ impl Exit {
             | Reason::TopicNotAuthorized
             | Reason::OffsetsUnreadable
             | Reason::ReadIncomplete
+            | Reason::UnsupportedGroup
+            | Reason::GroupNotAuthorized
             | Reason::Rejected
             | Reason::InProgress => Exit::Failed,
         }

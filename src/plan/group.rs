@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::keys::KeyScheme;
 use crate::keys::clients::Producer;
+use crate::placement::Asked;
 
 /// What one group wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Group {
     pub redis_templates: Vec<String>,
     /// Whether records are to be read and judged.
     pub verification: bool,
+    /// The consumer groups that are to read the topics together.
+    pub consumer_groups: Vec<Asked>,
     /// The consent to move keys.
     pub consent: Option<Consent>,
     /// The consent to drop records: topic and config keys.

@@ -19,6 +19,7 @@ mod checks;
 mod conditions;
 mod config;
 mod consent;
+mod consumers_colocated;
 mod counts;
 mod decide;
 mod decision;
@@ -41,11 +42,12 @@ mod verdict;
 mod vocabulary;
 
 pub use actions::confirmed;
-pub use breaks::{Break, BreakKind, GroupMatch, Growing, Surroundings, breaks};
+pub use breaks::{Break, BreakKind, Growing, Surroundings, breaks};
 pub use checks::TRIED_AGAIN;
 pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;
 pub use consent::Coverage;
+pub use consumers_colocated::{PlacementEvidence, confirmed as confirmed_placement, countable};
 pub use decide::decide;
 pub use decision::{
     Actions, Alter, Create, Decision, Grow, Input, Refusal, Stage, Standing, TopicDecision,
@@ -58,7 +60,9 @@ pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
 pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
 pub use predict::predict;
 pub use remedy::{Proposal, movement, proposals};
-pub use report::{Failure, Layout, Outcomes, Report, TopicReport, refused, report, report_with};
+pub use report::{
+    Failure, Layout, Outcomes, Proofs, Report, TopicReport, refused, report, report_with,
+};
 pub use summary::summarise;
 pub use verdict::Verdict;
 pub use vocabulary::{Entry, VOCABULARY, readme_table};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::applied::topic_configs_applied;
 use super::checks::{self, Context, Finding};
 use super::conditions::{Condition, ConditionType, Reason, State};
+use super::consumers_colocated::{PlacementEvidence, consumers_colocated};
 use super::counts::is_empty;
 use super::decision::{Decision, Stage, TopicDecision};
 use super::group::Group;
@@ -103,6 +104,7 @@ pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Rep
         unjudged(ConditionType::KeySchemesAligned),
         unjudged(ConditionType::TopicConfigsApplied),
         unjudged(ConditionType::KeysVerified),
+        unjudged(ConditionType::ConsumersColocated),
         unjudged(ConditionType::SlotsAligned),
     ];
     conditions.extend(not_asked_for());
@@ -117,17 +119,26 @@ pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Rep
     }
 }
 
-/// Says what a decision and its outcomes mean, for who has read no records.
-pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report {
-    report_with(group, decision, outcomes, None)
+/// What was seen of a group beside its topics, as far as it was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Proofs<'a> {
+    /// What records said.
+    pub records: Option<&'a Evidence>,
+    /// What the assignments of consumer groups said, as [`confirmed`](super::confirmed_placement).
+    pub consumers: Option<&'a PlacementEvidence>,
 }
 
-/// Says what a decision, its outcomes and the records mean.
+/// Says what a decision and its outcomes mean, for who has read no records and looked at no consumers.
+pub fn report(group: &Group, decision: &Decision, outcomes: &Outcomes) -> Report {
+    report_with(group, decision, outcomes, Proofs::default())
+}
+
+/// Says what a decision, its outcomes, the records and the consumers mean.
 pub fn report_with(
     group: &Group,
     decision: &Decision,
     outcomes: &Outcomes,
-    evidence: Option<&Evidence>,
+    proofs: Proofs<'_>,
 ) -> Report {
     if let Some(refusal) = decision
         .refusal
@@ -159,7 +170,11 @@ pub fn report_with(
         ),
         condition(
             ConditionType::KeysVerified,
-            keys_verified(group, decision, evidence),
+            keys_verified(group, decision, proofs.records),
+        ),
+        condition(
+            ConditionType::ConsumersColocated,
+            consumers_colocated(group, decision, proofs.consumers),
         ),
     ];
     conditions.extend(not_asked_for());
@@ -210,10 +225,7 @@ fn accepted(decision: &Decision) -> Condition {
 /// Conditions of what this version does not do: a spec that asks for it is not accepted.
 fn not_asked_for() -> Vec<Condition> {
     let off = |kind, state| Condition::new(kind, state, Reason::Off, "not asked for");
-    vec![
-        off(ConditionType::ConsumersColocated, State::Unknown),
-        off(ConditionType::Locked, State::False),
-    ]
+    vec![off(ConditionType::Locked, State::False)]
 }
 
 fn paused_condition(paused: bool) -> Condition {

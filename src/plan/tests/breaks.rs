@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::{Break, BreakKind, GroupMatch, Growing, Surroundings, breaks};
+use super::super::{Break, BreakKind, Growing, Surroundings, breaks};
+use crate::placement::Asked;
 
 fn growing(topic: &str, from: i32, to: i32, policy: Option<&str>) -> Growing {
     Growing {
@@ -25,8 +26,8 @@ fn around(topics: &[(&str, i32)], readers: &[(&str, &[&str])]) -> Surroundings {
     }
 }
 
-fn id(id: &str) -> GroupMatch {
-    GroupMatch::Id(id.to_owned())
+fn id(id: &str) -> Asked {
+    Asked::Id(id.to_owned())
 }
 
 fn kinds(found: &[Break]) -> Vec<BreakKind> {
@@ -96,7 +97,7 @@ fn internal_topics_of_a_declared_application_no_longer_fit() {
             "app-by-user-repartition",
         ]
     );
-    let by_prefix = breaks(&grown, &[GroupMatch::Prefix("app".to_owned())], &all);
+    let by_prefix = breaks(&grown, &[Asked::Prefix("app".to_owned())], &all);
     assert_eq!(by_prefix[0].found.len(), 4, "app2 as well: {by_prefix:?}");
 }
 

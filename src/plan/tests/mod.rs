@@ -13,6 +13,7 @@ mod messages;
 mod model;
 mod once;
 mod outcomes;
+mod placed;
 mod quiet;
 mod records;
 mod schemes;
@@ -59,6 +60,7 @@ fn group(partitions: i32) -> World {
             sample_keys: Vec::new(),
             redis_templates: Vec::new(),
             verification: false,
+            consumer_groups: Vec::new(),
             consent: None,
             data_loss: None,
             acknowledged: BTreeSet::new(),

@@ -3,7 +3,11 @@
 use super::*;
 
 fn verified(world: &World, evidence: Option<&Evidence>) -> Condition {
-    let report = report_with(&world.group, &world.decide(), &world.outcomes, evidence);
+    let proofs = Proofs {
+        records: evidence,
+        ..Proofs::default()
+    };
+    let report = report_with(&world.group, &world.decide(), &world.outcomes, proofs);
     let mut conditions = report.conditions.into_iter();
     conditions
         .find(|it| it.kind == ConditionType::KeysVerified)
@@ -91,12 +95,11 @@ fn a_proof_of_half_the_topics_is_none() {
 #[test]
 fn proof_does_not_gate_ready() {
     let (world, evidence) = read(REFUTED);
-    let report = report_with(
-        &world.group,
-        &world.decide(),
-        &world.outcomes,
-        Some(&evidence),
-    );
+    let proofs = Proofs {
+        records: Some(&evidence),
+        ..Proofs::default()
+    };
+    let report = report_with(&world.group, &world.decide(), &world.outcomes, proofs);
     let ready = summarise(&report.conditions, false);
     assert_eq!(ready[0].kind, ConditionType::Ready);
     assert_eq!(ready[0].state, State::True);
