@@ -25,6 +25,7 @@ mod model;
 mod owners;
 mod report;
 mod said;
+pub mod topology;
 mod verdict;
 
 #[cfg(test)]

@@ -228,6 +228,7 @@ mod tests {
                     "schemes",
                     "explain",
                     "verify",
+                    "topology",
                     "completion",
                     ":4",
                 ],

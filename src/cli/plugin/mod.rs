@@ -1,5 +1,5 @@
 //! `kubectl copartition`: where keys lie, what a growth moves, why a key is where it is, and whether records lie where
-//! they should. It needs no Kubernetes cluster but for groups that are named without a file, and no Kafka but to verify.
+//! they should; and which topics a Kafka Streams application reads together. It needs no Kubernetes cluster but for groups that are named without a file, and no Kafka but to verify.
 
 mod columns;
 mod completion;
@@ -16,6 +16,7 @@ mod source;
 mod spool;
 mod subject;
 mod terminal;
+mod topology;
 mod verify;
 
 #[cfg(test)]
@@ -33,7 +34,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  fine
   1  wrong usage, bad input, or something could not be read; then nothing is on standard output
-  2  the topics of a group place some key differently, or records do not lie where they should";
+  2  the topics of a group place some key differently, records do not lie where they should, or topics are not read together";
 
 /// Where Kafka keys lie, what a growth moves, and why a key is where it is.
 #[derive(Debug, Parser)]
@@ -60,6 +61,8 @@ enum Command {
     Explain(explain::Explain),
     /// Show whether the records of topics lie where the declared scheme puts them
     Verify(verify::Verify),
+    /// Show which topics a Kafka Streams application reads together, from the text of Topology#describe()
+    Topology(topology::Topology),
     /// Print a script that completes commands and options
     Completion(completion::Completion),
     /// What kubectl asks for through the script of `completion kubectl`
@@ -96,6 +99,7 @@ fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
         Command::Verify(arguments) => verify::run(arguments, io),
         Command::Schemes(arguments) => schemes::run(arguments, io),
         Command::Explain(arguments) => explain::run(arguments, io),
+        Command::Topology(arguments) => topology::run(arguments, io),
         Command::Completion(arguments) => completion::run(arguments, io),
         Command::Complete(arguments) => completion::complete(arguments, io),
     }

@@ -79,7 +79,8 @@ fn expanded(file: &Path) -> Vec<(PathBuf, Result<(), String>)> {
     found.into_iter().map(|path| (path, Ok(()))).collect()
 }
 
-fn bounded(source: impl Read) -> Result<String, String> {
+/// A text of at most [`MOST_BYTES`].
+pub(in crate::cli) fn bounded(source: impl Read) -> Result<String, String> {
     let mut bytes = Vec::new();
     // One more than allowed tells a file that is too long from one that just fits.
     let most = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX) + 1;
