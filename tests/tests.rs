@@ -8,6 +8,7 @@
 
 mod admission;
 mod api;
+mod auto_created;
 mod chart;
 mod claims;
 mod configs;
@@ -165,6 +166,7 @@ trials! {
         a_token_that_is_refused_or_missing_is_named,
         the_least_set_of_rights_is_enough_and_each_is_needed,
         what_a_principal_may_do_is_told,
+        the_brokers_default_count_is_told_to_who_may_see_it,
         a_rotated_password_is_taken_over_without_a_gap,
         a_rotated_ca_is_taken_over_without_a_gap,
         renewed_credentials_that_are_wrong_show_once_the_earlier_ones_are_given_up,
@@ -320,6 +322,9 @@ trials! {
         kubectl_runs_and_completes_the_plugin,
         a_group_that_cannot_be_read_is_one_clear_line,
         nothing_is_printed_of_bad_keys_and_a_closed_pipe_is_no_error,
+    ];
+    auto_created: [
+        a_topic_that_a_client_created_too_early_is_told_from_one_that_drifted,
     ];
     foretold: [
         a_growth_is_foretold_with_all_that_it_breaks_and_the_consent_to_paste,

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::act::{Basis, rehearse};
 use super::memory::{Subject, from_claim, from_status};
+use super::report::explain;
 use super::validate::declared_with;
 use crate::api::{ClaimSpec, CoPartitionedTopicGroup};
 use crate::kafka::{
@@ -143,8 +144,8 @@ impl Look {
             cluster_id: decision.cluster_id.clone(),
             target: decision.target,
             topics: self.topics(&decision, &mut unread).await,
-            now: aligned(&self.group, &decision)?,
-            then: aligned(&self.group, &then)?,
+            now: self.aligned(&decision).await?,
+            then: self.aligned(&then).await?,
             breaks: breaks(&growing, &self.group.consumer_groups, &around),
             consents,
             refused,
@@ -263,6 +264,19 @@ impl Look {
         }
     }
 
+    async fn aligned(&self, decision: &Decision) -> Result<Condition, String> {
+        let mut said = report(&self.group, decision, &Outcomes::default());
+        explain(&mut said, decision, &self.cluster).await;
+        let of = |wanted: ConditionType| said.conditions.iter().find(|it| it.kind == wanted);
+        // What is not accepted is not judged further: its reason says more.
+        let accepted = of(ConditionType::Accepted);
+        accepted
+            .filter(|accepted| accepted.state == State::False)
+            .or_else(|| of(ConditionType::PartitionsAligned))
+            .cloned()
+            .ok_or_else(|| "the counts were not judged".to_owned())
+    }
+
     async fn topics(&self, decision: &Decision, unread: &mut Vec<String>) -> Vec<Foreseen> {
         let live = decision.topics.iter().filter_map(|judged| {
             let live = judged.live()?;
@@ -340,16 +354,4 @@ fn growths_only(actions: &Actions) -> Actions {
         configs: Vec::new(),
         ..actions.clone()
     }
-}
-
-fn aligned(group: &Group, decision: &Decision) -> Result<Condition, String> {
-    let of = |wanted: ConditionType| {
-        let conditions = report(group, decision, &Outcomes::default()).conditions;
-        conditions.into_iter().find(|it| it.kind == wanted)
-    };
-    // What is not accepted is not judged further: its reason says more.
-    of(ConditionType::Accepted)
-        .filter(|accepted| accepted.state == State::False)
-        .or_else(|| of(ConditionType::PartitionsAligned))
-        .ok_or_else(|| "the counts were not judged".to_owned())
 }

@@ -16,7 +16,20 @@ use super::verification::Found;
 use super::{events, status};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus, PAUSED_ANNOTATION};
 use crate::kafka::{self, Cluster, Health};
-use crate::plan::{Condition, ConditionType, Proofs, Reason, State, refused, report_with};
+use crate::plan::{
+    Condition, ConditionType, Decision, Proofs, Reason, Report, State, explain_auto_created,
+    may_be_auto_created, refused, report_with,
+};
+
+/// Says of a wrong count where it probably comes from. Kafka is asked for its default only then, and every ten minutes at
+/// most.
+pub(super) async fn explain(said: &mut Report, decision: &Decision, cluster: &Cluster) {
+    if may_be_auto_created(decision)
+        && let Some(default) = cluster.default_partitions().await
+    {
+        explain_auto_created(said, decision, default);
+    }
+}
 
 impl Pass {
     /// Step 6: one status write, if it differs, and Events for what changed.
@@ -27,7 +40,7 @@ impl Pass {
         settled: &Settled,
     ) -> Result<Action, Error> {
         let proof = self.proof(valid, &settled.decision);
-        let said = report_with(
+        let mut said = report_with(
             &valid.group,
             &settled.decision,
             &settled.outcomes,
@@ -36,6 +49,7 @@ impl Pass {
                 consumers: None,
             },
         );
+        explain(&mut said, &settled.decision, cluster).await;
         let reachable = reachable(&settled.decision.cluster_id);
         let mut new = status::status(
             &said,

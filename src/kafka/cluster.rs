@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::changes::Changes;
 use super::client::{Client, PerTopic};
+use super::defaults::Defaults;
 use super::error::Error;
 use super::gather::Gather;
 use super::guard::WriteGuard;
@@ -93,6 +94,7 @@ pub struct Cluster {
     poller: JoinHandle<()>,
     rereads: Gather<Question, Result<View, Error>>,
     ends: Gather<Vec<(String, i32)>, EndOffsets>,
+    defaults: Defaults,
 }
 
 /// The end offsets of topics, by partition.
@@ -148,6 +150,7 @@ impl Cluster {
             poller,
             rereads,
             ends,
+            defaults: Defaults::default(),
         })
     }
 
@@ -262,6 +265,12 @@ impl Cluster {
     pub async fn end_offsets(&self, topics: &[(String, i32)]) -> Result<PerTopic<Vec<i64>>, Error> {
         let answer = self.ends.ask(topics.to_vec()).await;
         answer.ok_or_else(Error::stopping)?
+    }
+
+    /// The partition count that the brokers give a topic which a client creates by asking for it (`num.partitions`), as it was
+    /// read in the last ten minutes; `None` if that is not known, for lack of `DESCRIBE_CONFIGS` on the cluster for one.
+    pub async fn default_partitions(&self) -> Option<i32> {
+        self.defaults.partitions(&self.client()).await
     }
 
     /// Waits until the snapshot shows the changes of our own to these topics that were announced

@@ -38,6 +38,7 @@ mod client;
 mod cluster;
 mod connection;
 mod context;
+mod defaults;
 mod error;
 mod ffi;
 mod gather;

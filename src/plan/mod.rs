@@ -13,6 +13,7 @@
 
 mod actions;
 mod applied;
+mod auto_created;
 mod blocked;
 mod breaks;
 mod checks;
@@ -42,6 +43,7 @@ mod verdict;
 mod vocabulary;
 
 pub use actions::confirmed;
+pub use auto_created::{explain_auto_created, may_be_auto_created};
 pub use breaks::{Break, BreakKind, Growing, Surroundings, breaks};
 pub use checks::TRIED_AGAIN;
 pub use conditions::{Condition, ConditionType, Reason, State};

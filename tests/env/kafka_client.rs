@@ -173,6 +173,23 @@ impl KafkaCluster {
             .unwrap_or_else(|e| panic!("cannot write: {e}"));
     }
 
+    /// Writes a record to a topic that does not exist, as an application does that begins too early: the client asks for
+    /// the topic, and the broker makes it.
+    pub(crate) fn produce_unasked(&self, topic: &str) {
+        let mut config = self.config();
+        let producer: BaseProducer = config
+            .set("allow.auto.create.topics", "true")
+            .create()
+            .expect("a producer");
+        let record = BaseRecord::to(topic).key("BBCA").payload("1");
+        producer
+            .send(record)
+            .unwrap_or_else(|(e, _)| panic!("cannot write to {topic}: {e}"));
+        producer
+            .flush(DEADLINE)
+            .unwrap_or_else(|e| panic!("cannot write: {e}"));
+    }
+
     /// Commits an offset of one partition for a consumer group that has no member.
     pub(crate) fn commit(&self, group: &str, topic: &str, partition: i32, offset: i64) {
         let mut config = self.config();

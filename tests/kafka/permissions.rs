@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use copartition::kafka::{
-    Cancel, ConfigChange, ConnectionSettings, Error, Extent, Incomplete, Operation, Progress,
-    Sample, SampleRequest, SampledRecord, Sasl, TopicError, Use, least, missing, sample_blocking,
+    Cancel, Clusters, ConfigChange, ConnectionSettings, Error, Extent, Incomplete, Metrics,
+    Operation, PollSettings, Progress, Sample, SampleRequest, SampledRecord, Sasl, TopicError, Use,
+    WriteGuard, least, missing, sample_blocking,
 };
 
 use super::bearer::{endpoint, from_endpoint};
@@ -234,4 +236,25 @@ pub(crate) fn what_a_principal_may_do_is_told(env: &Env) {
         all.is_superset(&BTreeSet::from([Create, Alter, Describe])),
         "{all:?}"
     );
+}
+
+pub(crate) fn the_brokers_default_count_is_told_to_who_may_see_it(env: &Env) {
+    let runtime = super::runtime();
+    let default_of = |settings: &ConnectionSettings| {
+        runtime.block_on(async {
+            let clusters = Clusters::new(
+                PollSettings::default(),
+                Arc::new(Metrics::default()),
+                WriteGuard::default(),
+            );
+            let cluster = clusters.cluster(settings).expect("a cluster");
+            cluster.default_partitions().await
+        })
+    };
+    assert_eq!(
+        default_of(&super::settings(&env.kafka.bootstrap())),
+        Some(1)
+    );
+    // It needs a right on the cluster, which the operator does without.
+    assert_eq!(default_of(&as_user(env.secure(), "full")), None);
 }

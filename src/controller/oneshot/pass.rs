@@ -17,7 +17,8 @@ use crate::api::{CoPartitionedTopicGroup, GroupStatus};
 use crate::kafka::{self, ClientProperties, Cluster, Clusters, Health, Interest};
 use crate::plan::{
     Actions, Condition, ConditionType, Decision, Exit, Memory, Outcomes, Owner, Reason, Report,
-    State, TRIED_AGAIN, TopicReading, View, predict, refused, report, summarise,
+    State, TRIED_AGAIN, TopicReading, View, explain_auto_created, may_be_auto_created, predict,
+    refused, report, summarise,
 };
 
 /// The pause between two looks for what is awaited.
@@ -42,6 +43,8 @@ pub(super) struct Pass {
     /// The last decision, and what failed before it.
     last: Option<(Decision, Outcomes)>,
     finished: bool,
+    /// The brokers' default count, where it explains something.
+    default_partitions: Option<i32>,
 }
 
 impl Pass {
@@ -66,6 +69,7 @@ impl Pass {
             steps: Vec::new(),
             last: None,
             finished: false,
+            default_partitions: None,
         };
         let connected = pass.valid.as_ref().ok().map(|valid| {
             let topics: BTreeSet<String> = valid.names().into_iter().collect();
@@ -191,6 +195,11 @@ impl Pass {
                 awaited.extend(grown.map(|grow| (grow.topic, grow.to)));
             }
             outcomes = acted.outcomes;
+        }
+        if let Some((decision, _)) = &self.last
+            && may_be_auto_created(decision)
+        {
+            self.default_partitions = cluster.default_partitions().await;
         }
         self.finished = true;
     }
@@ -338,6 +347,9 @@ impl Pass {
             return (said, reachable);
         };
         let mut said = report(&valid.group, decision, outcomes);
+        if let Some(default) = self.default_partitions {
+            explain_auto_created(&mut said, decision, default);
+        }
         for condition in &mut said.conditions {
             condition.message = condition.message.replace(TRIED_AGAIN, "; then run again");
         }

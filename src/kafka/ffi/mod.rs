@@ -32,7 +32,7 @@ pub(super) use consume::{Consumed, ConsumerQueue};
 pub(super) use inventory::{all_topics, committed, group_ids};
 pub(super) use offsets::{PartitionOffset, Which, list_offsets};
 use operations::operations;
-pub(super) use read::{authorized_operations, describe_configs, describe_topics};
+pub(super) use read::{authorized_operations, broker_config, describe_configs, describe_topics};
 pub(super) use token::set_token;
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 

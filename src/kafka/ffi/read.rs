@@ -19,14 +19,17 @@ impl Resources {
         &mut self,
         topic: &str,
     ) -> Result<*mut sys::rd_kafka_ConfigResource_t, Failure> {
-        let name = c_string(topic)?;
+        self.add_of(sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_TOPIC, topic)
+    }
+
+    fn add_of(
+        &mut self,
+        kind: sys::rd_kafka_ResourceType_t,
+        name: &str,
+    ) -> Result<*mut sys::rd_kafka_ConfigResource_t, Failure> {
+        let name = c_string(name)?;
         // SAFETY: a valid string, which is copied.
-        let resource = unsafe {
-            sys::rd_kafka_ConfigResource_new(
-                sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_TOPIC,
-                name.as_ptr(),
-            )
-        };
+        let resource = unsafe { sys::rd_kafka_ConfigResource_new(kind, name.as_ptr()) };
         if resource.is_null() {
             return Err(Failure::invalid("no resource of this name"));
         }
@@ -205,6 +208,31 @@ pub(in super::super) fn describe_configs(
     for name in names {
         resources.add(name)?;
     }
+    configs(handle, limits, resources)
+}
+
+/// The effective config of one broker, which answers itself, without values that it hides.
+pub(in super::super) fn broker_config(
+    handle: Handle<'_>,
+    limits: Limits,
+    id: i32,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut resources = Resources(Vec::new());
+    resources.add_of(
+        sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_BROKER,
+        &id.to_string(),
+    )?;
+    let mut found = configs(handle, limits, resources)?;
+    found
+        .pop()
+        .map_or_else(|| Err(Failure::unanswered()), |(_, found)| found)
+}
+
+fn configs(
+    handle: Handle<'_>,
+    limits: Limits,
+    mut resources: Resources,
+) -> Result<PerName<BTreeMap<String, String>>, Failure> {
     let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, limits)?;
     let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all are live; the resources are copied.

@@ -1,6 +1,7 @@
 //! Tests of the decisions, one file a theme. A [`World`] is a group, its memory and a Kafka of plain data: tests say
 //! what people and other programs do to it, let passes run, and look at what was decided and said.
 
+mod auto_created;
 mod breaks;
 mod configs;
 mod consents;
