@@ -23,6 +23,7 @@ mod edits;
 mod env;
 mod env_smoke;
 mod foretold;
+mod gitops;
 // The DSL of the modules below; what one of them does not use is no mistake.
 #[allow(dead_code)]
 mod group;
@@ -347,6 +348,13 @@ trials! {
         the_plain_manifests_grant_what_the_example_grants,
         the_operator_works_under_the_rights_of_the_chart_and_what_it_managed_outlives_it,
         an_installation_for_some_namespaces_has_its_rights_there,
+    ];
+    gitops: [
+        every_state_is_what_argo_cd_and_kstatus_should_show,
+        the_health_scripts_give_what_their_tests_say,
+        the_config_map_for_argo_cd_holds_the_scripts,
+        connections_are_judged_on_what_the_operator_says,
+        no_example_is_out_of_sync_once_it_is_reconciled,
     ];
     quiescence: [
         an_aligned_group_is_left_alone_also_after_a_restart,

@@ -13,11 +13,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kubejson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 )
 
@@ -50,12 +52,21 @@ func run(args []string) error {
 	default:
 		return errors.New("usage: judge health SCRIPT | judge kstatus, with a JSON list of objects on standard input")
 	}
-	var objects []map[string]any
-	if err := json.NewDecoder(os.Stdin).Decode(&objects); err != nil {
+	input, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	// Whole numbers are int64 here, as they are for both tools.
+	var objects []any
+	if err := kubejson.Unmarshal(input, &objects); err != nil {
 		return err
 	}
 	verdicts := []verdict{}
-	for _, object := range objects {
+	for _, item := range objects {
+		object, ok := item.(map[string]any)
+		if !ok {
+			return errors.New("not a list of objects")
+		}
 		one, err := judge(object)
 		if err != nil {
 			return err
@@ -110,6 +121,8 @@ func value(state *lua.LState, of any) lua.LValue {
 	switch of := of.(type) {
 	case string:
 		return lua.LString(of)
+	case int64:
+		return lua.LNumber(of)
 	case float64:
 		return lua.LNumber(of)
 	case bool:
