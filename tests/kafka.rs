@@ -10,6 +10,7 @@ mod permissions;
 mod renewal;
 mod security;
 mod watch;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub(crate) use outage::*;
 pub(crate) use permissions::*;
 pub(crate) use renewal::*;
 pub(crate) use security::*;
+pub(crate) use wire::*;
 
 /// Generous, as a broker on a busy machine takes long to lead new partitions.
 const SOON: Duration = Duration::from_secs(60);

@@ -27,10 +27,12 @@ mod gitops;
 // The DSL of the modules below; what one of them does not use is no mistake.
 #[allow(dead_code)]
 mod group;
+mod groups;
 mod growth;
 mod kafka;
 mod leader;
 mod lifecycle;
+mod members;
 mod memory;
 mod oneshot;
 mod outages;
@@ -171,10 +173,16 @@ trials! {
         a_rotated_password_is_taken_over_without_a_gap,
         a_rotated_ca_is_taken_over_without_a_gap,
         renewed_credentials_that_are_wrong_show_once_the_earlier_ones_are_given_up,
+        own_connections_learn_the_version_behind_every_login,
+        own_connections_name_what_is_refused,
     ] ignored: [
         fifty_plaintext_connections,
         fifty_encrypted_connections,
         fifty_connections_with_login,
+    ];
+    groups: [
+        groups_of_all_protocols_are_read_with_their_members,
+        an_application_that_stopped_over_unequal_counts_still_names_its_topics,
     ];
     conformance: [
         java_puts_keys_where_murmur2_says,

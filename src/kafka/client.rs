@@ -112,6 +112,14 @@ impl Client {
         .await
     }
 
+    /// Which version of Kafka the brokers run, as far as their protocol tells: `4.3`, or `3.7 or later`. One broker is
+    /// asked, on a connection that is closed afterwards. `None` if nothing tells.
+    pub async fn broker_version(&self) -> Result<Option<String>, Error> {
+        let mut session = self.connection.wire().session().await?;
+        let versions = session.versions().await?;
+        Ok(super::version::version(&versions))
+    }
+
     /// What the connection's principal may do with the cluster, as the brokers tell.
     pub async fn authorized_cluster_operations(&self) -> Result<BTreeSet<Operation>, Error> {
         self.connection.doubt();
@@ -158,6 +166,11 @@ impl Client {
     }
 
     pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The same, to tell it from another one.
+    pub(super) fn shared_connection(&self) -> &Arc<Connection> {
         &self.connection
     }
 

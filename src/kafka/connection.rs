@@ -17,6 +17,7 @@ use super::nodes::Nodes;
 use super::security::Sasl;
 use super::settings::ConnectionSettings;
 use super::token::{Keeper, Token};
+use super::wire::Wire;
 
 /// Requests of one connection under way at once. Each waits on a thread of Tokio's blocking pool (512), so
 /// that a hundred silent clusters leave room for the others.
@@ -42,9 +43,11 @@ pub(super) struct Connection {
     /// The last request was not answered.
     silent: Arc<AtomicBool>,
     /// Where its bearer tokens come from, if it logs in with such.
-    tokens: Option<Keeper>,
+    tokens: Option<Arc<Keeper>>,
     /// The token that the handle has.
     given: Arc<Mutex<Option<Token>>>,
+    /// Connections for what the library cannot ask.
+    wire: Wire,
 }
 
 impl std::fmt::Debug for Connection {
@@ -79,13 +82,17 @@ impl Connection {
             .name("kafka-poll".to_owned())
             .spawn(move || poll(&polled))
             .map_err(|error| unusable(&format!("no thread to poll: {error}")))?;
+        let tokens = sources.map(|source| Keeper::start(source, settings.request_timeout));
+        let tokens = tokens.map(Arc::new);
+        let settings = Arc::new(settings);
         Ok(Self {
             consumer,
             permits: Arc::new(Semaphore::new(CONCURRENT)),
             timeout: settings.request_timeout,
-            tokens: sources.map(|source| Keeper::start(source, settings.request_timeout)),
+            wire: Wire::new(Arc::clone(&settings), tokens.clone(), Arc::clone(&metrics)),
+            tokens,
             given: Arc::default(),
-            settings: Arc::new(settings),
+            settings,
             metrics,
             nodes: Arc::default(),
             // Until the first answer nobody knows better.
@@ -96,6 +103,11 @@ impl Connection {
     /// How long one request may take.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// Connections for what the client library cannot ask.
+    pub(super) fn wire(&self) -> &Wire {
+        &self.wire
     }
 
     /// The next request is sent only after a look whether there are brokers at all.

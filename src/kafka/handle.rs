@@ -13,7 +13,7 @@ use super::settings::ConnectionSettings;
 use super::token::Token;
 
 /// Sent to the brokers with each request; shows in their logs and quotas.
-const CLIENT_ID: &str = "copartition-operator";
+pub(super) const CLIENT_ID: &str = "copartition-operator";
 /// So many events of a probe are looked at; each attempt to connect makes a line of the log and an error.
 const PROBE_EVENTS: usize = 100;
 /// How long finding out why a certificate is refused may take at least, beyond the time of the request: for a broker

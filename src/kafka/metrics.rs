@@ -9,6 +9,8 @@ use super::error::Error;
 
 /// A Kafka API that the operator uses: the `api` label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// The protocol's own names.
+#[allow(clippy::enum_variant_names)]
 pub(super) enum Api {
     DescribeCluster,
     DescribeTopics,
@@ -17,13 +19,20 @@ pub(super) enum Api {
     CreateTopics,
     CreatePartitions,
     IncrementalAlterConfigs,
+    ApiVersions,
+    SaslHandshake,
+    SaslAuthenticate,
     Metadata,
     ListGroups,
+    DescribeGroups,
+    ConsumerGroupDescribe,
+    StreamsGroupDescribe,
     OffsetFetch,
 }
 
 impl Api {
-    fn name(self) -> &'static str {
+    /// The protocol's name of it.
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::DescribeCluster => "DescribeCluster",
             Self::DescribeTopics => "DescribeTopics",
@@ -32,8 +41,14 @@ impl Api {
             Self::CreateTopics => "CreateTopics",
             Self::CreatePartitions => "CreatePartitions",
             Self::IncrementalAlterConfigs => "IncrementalAlterConfigs",
+            Self::ApiVersions => "ApiVersions",
+            Self::SaslHandshake => "SaslHandshake",
+            Self::SaslAuthenticate => "SaslAuthenticate",
             Self::Metadata => "Metadata",
             Self::ListGroups => "ListGroups",
+            Self::DescribeGroups => "DescribeGroups",
+            Self::ConsumerGroupDescribe => "ConsumerGroupDescribe",
+            Self::StreamsGroupDescribe => "StreamsGroupDescribe",
             Self::OffsetFetch => "OffsetFetch",
         }
     }
@@ -100,8 +115,14 @@ impl Metrics {
             Api::CreateTopics,
             Api::CreatePartitions,
             Api::IncrementalAlterConfigs,
+            Api::ApiVersions,
+            Api::SaslHandshake,
+            Api::SaslAuthenticate,
             Api::Metadata,
             Api::ListGroups,
+            Api::DescribeGroups,
+            Api::ConsumerGroupDescribe,
+            Api::StreamsGroupDescribe,
             Api::OffsetFetch,
         ];
         let outcomes = [

@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, mpsc};
@@ -69,6 +69,13 @@ impl Process {
             child,
             log: log.to_owned(),
         }
+    }
+
+    /// Writes a line to its standard input, which its command has piped.
+    pub(crate) fn say(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut();
+        let input = input.unwrap_or_else(|| panic!("{} has no standard input", self.name));
+        writeln!(input, "{line}").unwrap_or_else(|e| panic!("{} does not listen: {e}", self.name));
     }
 
     pub(crate) fn pid(&self) -> u32 {

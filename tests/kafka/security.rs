@@ -61,6 +61,14 @@ pub(super) fn ask(settings: &ConnectionSettings) -> Result<String, Error> {
 
 /// Asks with each of the settings at the same time, since a refusal takes as long as a request may.
 fn ask_all(cases: &[ConnectionSettings]) -> Vec<Result<String, Error>> {
+    ask_all_by(ask, cases)
+}
+
+/// As [`ask_all`], with another question.
+pub(super) fn ask_all_by(
+    ask: fn(&ConnectionSettings) -> Result<String, Error>,
+    cases: &[ConnectionSettings],
+) -> Vec<Result<String, Error>> {
     thread::scope(|scope| {
         let asked: Vec<_> = cases
             .iter()
@@ -80,11 +88,20 @@ pub(super) type Refusal = (
 );
 
 pub(super) fn all_refused(cases: Vec<Refusal>) {
+    all_refused_by(ask, cases);
+}
+
+/// As [`all_refused`], with another question.
+pub(super) fn all_refused_by(
+    ask: fn(&ConnectionSettings) -> Result<String, Error>,
+    cases: Vec<Refusal>,
+) {
     let settings: Vec<_> = cases
         .iter()
         .map(|(_, settings, ..)| settings.clone())
         .collect();
-    for ((what, _, kind, words), answer) in cases.into_iter().zip(ask_all(&settings)) {
+    let answers = ask_all_by(ask, &settings);
+    for ((what, _, kind, words), answer) in cases.into_iter().zip(answers) {
         let error = match answer {
             Err(error) => error,
             Ok(id) => panic!("{what}: {id} answers"),
@@ -100,27 +117,33 @@ pub(super) fn all_refused(cases: Vec<Refusal>) {
     }
 }
 
-fn with_identity(mut settings: ConnectionSettings, of: &pki::Identity) -> ConnectionSettings {
+pub(super) fn with_identity(
+    mut settings: ConnectionSettings,
+    of: &pki::Identity,
+) -> ConnectionSettings {
     if let Some(tls) = &mut settings.security.tls {
         tls.identity = Some(identity(of));
     }
     settings
 }
 
-fn without_tls(mut settings: ConnectionSettings) -> ConnectionSettings {
+pub(super) fn without_tls(mut settings: ConnectionSettings) -> ConnectionSettings {
     settings.security.tls = None;
     settings
 }
 
-fn with_ca(mut settings: ConnectionSettings, ca: Option<&Authority>) -> ConnectionSettings {
+pub(super) fn with_ca(
+    mut settings: ConnectionSettings,
+    ca: Option<&Authority>,
+) -> ConnectionSettings {
     settings.security.tls = Some(ca.map_or_else(Tls::default, trusting));
     settings
 }
 
-type Mechanism = fn(Login) -> Sasl;
-const MECHANISMS: [Mechanism; 3] = [Sasl::Plain, Sasl::ScramSha256, Sasl::ScramSha512];
+pub(super) type Mechanism = fn(Login) -> Sasl;
+pub(super) const MECHANISMS: [Mechanism; 3] = [Sasl::Plain, Sasl::ScramSha256, Sasl::ScramSha512];
 
-fn anna() -> Login {
+pub(super) fn anna() -> Login {
     login("anna", &password("anna"))
 }
 

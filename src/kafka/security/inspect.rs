@@ -81,14 +81,14 @@ fn handshake(
     None
 }
 
-fn certificate_error(error: &io::Error) -> Option<CertificateError> {
+pub(super) fn certificate_error(error: &io::Error) -> Option<CertificateError> {
     match error.get_ref()?.downcast_ref::<Error>()? {
         Error::InvalidCertificate(error) => Some(error.clone()),
         _ => None,
     }
 }
 
-fn words(host: &str, refused: CertificateError) -> String {
+pub(super) fn words(host: &str, refused: CertificateError) -> String {
     match refused {
         CertificateError::Expired => "the broker's certificate is expired: renew it".to_owned(),
         CertificateError::ExpiredContext { not_after, .. } => {

@@ -5,6 +5,7 @@ mod config;
 mod inspect;
 mod pem;
 mod secret;
+mod tls;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(super) use advice::{Shape, advice, is_refused_handshake, is_untrusted, plain
 pub(super) use config::apply;
 pub(super) use inspect::{roots, why_refused};
 pub use secret::Secret;
+pub(super) use tls::{client_config, refused_certificate, refused_handshake};
 
 /// How connections to one cluster are secured. The default is neither encrypted nor logged in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
