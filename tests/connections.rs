@@ -7,6 +7,7 @@ use crate::env::process::guarded;
 use crate::env::secure::{Listener, password};
 use crate::env::{Env, Operator, OperatorOptions, SecureKafka, text, unique, wait_for};
 use crate::group::{DEADLINE, Group, condition, spec};
+use crate::kafka::release;
 use crate::scene::names;
 use crate::seen;
 
@@ -185,6 +186,7 @@ pub(crate) fn a_group_works_through_a_connection_and_no_secret_shows(env: &Env) 
     let message = place.wait_for("Ready", "True", "Reachable");
     assert!(message.contains(kafka.kafka.id()), "{message}");
     assert_eq!(place.status()["clusterId"], kafka.kafka.id());
+    assert_eq!(place.status()["brokerVersion"], release());
     assert_eq!(place.status()["missingPermissions"], Value::Null);
     group.wait_for("KeysVerified", "Unknown", "NoRecords");
     assert_eq!(kafka.kafka.partitions(&topic), Some(6));

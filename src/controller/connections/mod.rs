@@ -13,6 +13,7 @@ mod resolve;
 mod rules;
 mod status;
 mod strimzi;
+mod version;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

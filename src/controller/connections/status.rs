@@ -14,6 +14,7 @@ use super::super::context::Context;
 use super::super::gate::GateError;
 use super::super::report::{not_asked, reachable, silence};
 use super::super::status::kube_condition;
+use super::version::Versions;
 use super::{Known, LinkError, Refusal, Uses, user_of};
 use crate::api::{ConnectionStatus, KafkaConnection};
 use crate::kafka::{self, Cluster, ConnectionSettings, Interest, Operation, Use};
@@ -40,16 +41,18 @@ pub(in crate::controller) async fn run(context: Arc<Context>) {
     connections.wait_synced().await;
     // By connection; those that are gone are dropped.
     let mut rights: HashMap<String, Rights> = HashMap::new();
+    let mut versions = Versions::default();
     loop {
         let reported = connections.reported();
-        rights.retain(|name, _| {
-            reported
-                .iter()
-                .any(|known| known.object.name_any() == *name)
-        });
+        let is_reported = |name: &str| {
+            let mut names = reported.iter().map(|known| known.object.name_any());
+            names.any(|reported| reported == name)
+        };
+        rights.retain(|name, _| is_reported(name));
+        versions.retain(is_reported);
         for known in reported {
             let name = known.object.name_any();
-            let new = match status(&context, &known, &mut rights).await {
+            let new = match status(&context, &known, &mut rights, &mut versions).await {
                 Ok(new) => new,
                 Err(error) => {
                     tracing::warn!(connection = name, %error, "what a connection refers to cannot be read; tried again");
@@ -80,6 +83,7 @@ async fn status(
     context: &Context,
     known: &Known,
     rights: &mut HashMap<String, Rights>,
+    versions: &mut Versions,
 ) -> Result<ConnectionStatus, GateError> {
     let object = &known.object;
     let user = user_of(&object.name_any());
@@ -103,6 +107,7 @@ async fn status(
         });
     let old = object.status.clone().unwrap_or_default();
     let mut missing_permissions = old.missing_permissions.clone();
+    let mut broker_version = old.broker_version.clone();
     let (accepted, kafka, cluster_id) = match cluster {
         Err(refusal) => {
             context.kafka.forget(&user);
@@ -112,9 +117,13 @@ async fn status(
         Ok((settings, cluster)) => {
             context.kafka.use_only(&user, settings);
             cluster.set_interest(&user, Interest::default());
-            let (kafka, id) = answer(&user, settings, &cluster, &old, &object.name_any());
+            let name = object.name_any();
+            let (kafka, id) = answer(&user, settings, &cluster, &old, &name);
+            if kafka.state == State::True {
+                broker_version = versions.of(&name, settings, &cluster, broker_version).await;
+            }
             if kafka.state == State::True
-                && let Some(missing) = missing(context, &object.name_any(), &cluster, rights).await
+                && let Some(missing) = missing(context, &name, &cluster, rights).await
             {
                 missing_permissions = missing;
             }
@@ -154,9 +163,9 @@ async fn status(
     Ok(ConnectionStatus {
         observed_generation: generation,
         cluster_id,
+        broker_version,
         missing_permissions,
         conditions,
-        ..old
     })
 }
 
@@ -309,6 +318,9 @@ async fn write(
     });
     if status.missing_permissions.is_empty() {
         body["status"]["missingPermissions"] = json!(null);
+    }
+    if status.broker_version.is_none() {
+        body["status"]["brokerVersion"] = json!(null);
     }
     let params = PatchParams {
         field_manager: Some("copartition-operator".to_owned()),
