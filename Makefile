@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout bench-verify bench-placement clean
+.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout bench-verify bench-placement soak clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -95,6 +95,11 @@ bench-verify: ## Measure reading and judging records against a bare client (RECO
 
 bench-placement: ## Measure judging the assignments of consumer groups of up to 10,000 members
 	cargo bench --bench placement --locked
+
+soak: ## Random edits and faults on real servers, then an account (MINUTES=10, SEED= repeats a run; docs/soak.md)
+	@$(MAKE) --no-print-directory setup
+	$(call step,soak)
+	MINUTES=$(or $(MINUTES),10) $(if $(SEED),SEED=$(SEED)) cargo test --test integration --locked -- --ignored --nocapture soak::a_long_one
 
 clean: ## Remove what was built here (not the cache of servers)
 	cargo clean

@@ -48,6 +48,7 @@ mod schemes;
 // What the servers count, for the modules that compare counts; not each uses all of it.
 #[allow(dead_code)]
 mod seen;
+mod soak;
 mod validation;
 mod verify;
 mod xorshift;
@@ -371,6 +372,11 @@ trials! {
         an_unreachable_cluster_is_written_once,
         a_new_group_costs_three_writes_to_the_api_server_and_one_to_kafka,
         the_role_of_the_example_suffices_and_grants_nothing_else,
+    ];
+    soak: [
+        a_short_one_leaves_an_exact_account,
+    ] ignored: [
+        a_long_one_leaves_an_exact_account,
     ];
     sample: [
         the_newest_records_of_each_partition_are_given,

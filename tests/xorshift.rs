@@ -8,6 +8,12 @@ impl Xorshift {
         Self(0x2545_f491_4f6c_dd1d)
     }
 
+    /// Another sequence for each seed.
+    pub(crate) fn seeded(seed: u64) -> Self {
+        // Odd factors keep distinct seeds distinct; zero would stay zero.
+        Self((seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d).max(1))
+    }
+
     /// A number below `bound`, from the upper bits, which are the better ones.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
