@@ -15,8 +15,8 @@ setup: ## Install what is missing; build or fetch the servers and clients that t
 	$(call step,setup)
 	@tests/env/setup
 
-build: ## Build the release binary
-	cargo build --release --locked
+build: ## Build the release binary, which knows the commit that it was built from
+	COPARTITION_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) cargo build --release --locked
 
 fmt: ## Format the code
 	cargo fmt

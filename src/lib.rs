@@ -23,6 +23,21 @@ pub mod placement;
 pub mod plan;
 pub mod verify;
 
+/// The version, and with it the commit, if the build was told one (`COPARTITION_COMMIT`): nothing asks Git, so the same
+/// source gives the same binary with and without it.
+pub fn version() -> &'static str {
+    static VERSION: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| match commit() {
+        "" => env!("CARGO_PKG_VERSION").to_owned(),
+        commit => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+    });
+    &VERSION
+}
+
+/// The commit that this was built from; empty if the build was not told.
+pub fn commit() -> &'static str {
+    option_env!("COPARTITION_COMMIT").unwrap_or_default()
+}
+
 #[cfg(test)]
 mod architecture;
 #[cfg(test)]

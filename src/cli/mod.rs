@@ -15,7 +15,7 @@ use crate::{api, controller};
 
 /// Keeps Kafka topics co-partitioned: equal partition counts and one key scheme, declared, enforced and proven.
 #[derive(Debug, Parser)]
-#[command(name = "copartition-operator", version)]
+#[command(name = "copartition-operator", version = crate::version())]
 struct Cli {
     #[command(subcommand)]
     command: Command,

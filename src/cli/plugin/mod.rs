@@ -41,7 +41,7 @@ Exit codes:
 #[command(
     name = "kubectl-copartition",
     bin_name = "kubectl copartition",
-    version,
+    version = crate::version(),
     after_help = EXIT_CODES
 )]
 struct Cli {

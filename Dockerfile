@@ -1,0 +1,30 @@
+# The operator's image: docker build --build-arg COMMIT="$(git rev-parse --short=12 HEAD)" -t REGISTRY/copartition-operator:0.1.0 .
+# It ends in one binary on a base without a shell, and runs as a user without rights, which is what the chart asks for.
+FROM rust:1.95.0-bookworm AS build
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends libssl-dev pkg-config \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY Cargo.toml Cargo.lock ./
+COPY benches benches
+COPY README.md README.md
+COPY src src
+COPY tests tests
+ARG COMMIT=
+# What the base lacks is linked in; what it has (the C library) is not, since names are resolved with it.
+ENV COPARTITION_COMMIT=$COMMIT OPENSSL_STATIC=1 LIBZ_SYS_STATIC=1
+RUN --mount=type=cache,target=/usr/local/cargo/registry \
+    --mount=type=cache,target=/source/target \
+    cargo build --release --locked --bin copartition-operator \
+  && cp target/release/copartition-operator /copartition-operator
+# Fails here rather than at the first start.
+RUN /copartition-operator --version \
+  && ldd /copartition-operator > /libraries && cat /libraries \
+  && ! grep -E 'not found|libssl|libcrypto|libz' /libraries
+
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=build /copartition-operator /usr/local/bin/copartition-operator
+USER 65532:65532
+EXPOSE 8080
+ENTRYPOINT ["/usr/local/bin/copartition-operator"]
+CMD ["run"]
