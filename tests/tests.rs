@@ -171,6 +171,8 @@ trials! {
         the_least_set_of_rights_is_enough_and_each_is_needed,
         what_a_principal_may_do_is_told,
         the_brokers_default_count_is_told_to_who_may_see_it,
+        a_lock_denies_all_but_super_users_and_touches_no_other_acl,
+        locks_need_rights_and_an_authorizer,
         a_rotated_password_is_taken_over_without_a_gap,
         a_rotated_ca_is_taken_over_without_a_gap,
         renewed_credentials_that_are_wrong_show_once_the_earlier_ones_are_given_up,

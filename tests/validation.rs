@@ -49,7 +49,6 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
             with("/kafka/inline/bootstrapServers", json!(["kafka"])),
             "\"kafka\" is not host:port",
         ),
-        (set("alterLock", json!("Deny")), "alterLock: Deny"),
         (
             set("verification", json!({"interval": "9s"})),
             "verification.interval: wanted a time from 10s to 720h",

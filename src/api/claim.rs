@@ -81,9 +81,10 @@ pub struct ClaimSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
     pub growth_marks: Vec<GrowthMark>,
-    /// ALTER locks that the operator set.
+    /// ALTER locks that the operator set, or is about to set, and did not take away. Those on another cluster than `clusterId`
+    /// wait to be undone there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
+    #[schemars(length(max = 400), extend("x-kubernetes-list-type" = "atomic"))]
     pub locks: Vec<AclLock>,
 }
 
@@ -213,4 +214,8 @@ pub struct AclLock {
     /// The cluster on which it was set.
     #[schemars(length(max = 253))]
     pub cluster_id: String,
+    /// The `KafkaConnection` that led there, and by which it is undone when the group is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 253))]
+    pub connection: Option<String>,
 }

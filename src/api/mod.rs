@@ -26,5 +26,9 @@ pub const PAUSED_ANNOTATION: &str = "copartition.dev/paused";
 /// The annotation with the ids (topic ids, cluster ids, kube-system uids) that a user has accepted; comma-separated.
 pub const ACKNOWLEDGE_ANNOTATION: &str = "copartition.dev/acknowledge";
 
+/// The annotation of a claim with the ids of clusters whose locks can't be undone and are to be forgotten; comma-separated.
+/// What `kubectl copartition claims --forget` sets; the operator takes it away with its next write.
+pub const FORGET_ANNOTATION: &str = "copartition.dev/forget-locks";
+
 /// The label of claims that admission policies are bound to.
 pub const GUARD_LABEL: &str = "copartition.dev/guard";

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use super::locks;
 use crate::kafka::{self, Cluster, ConfigChange, Growth, NewTopic, TopicError};
 use crate::plan::{
-    Actions, Alter, Decision, Failure, Group, Grow, Input, Memory, Outcomes, Owner, View,
-    confirmed, decide,
+    Actions, Alter, Decision, Failure, Group, Grow, Input, Lock, LocksView, Memory, Outcomes,
+    Owner, View, confirmed, decide,
 };
 
 /// How long written changes may take to show in the metadata of the broker that is asked. A broker that creates a
@@ -30,6 +31,8 @@ pub(super) struct Basis<'a> {
     pub(super) take_over: &'a BTreeSet<String>,
     /// Topics that another group holds.
     pub(super) conflicts: &'a BTreeMap<String, String>,
+    /// What Kafka shows of ALTER locks.
+    pub(super) locks: &'a LocksView,
 }
 
 impl Basis<'_> {
@@ -42,6 +45,7 @@ impl Basis<'_> {
             me: self.me,
             take_over: self.take_over,
             conflicts: self.conflicts,
+            locks: self.locks,
         })
     }
 }
@@ -55,6 +59,8 @@ pub(super) struct Acted {
     pub(super) created: Vec<String>,
     /// Growths that were carried out; the others were held back or failed.
     pub(super) grown: Vec<Grow>,
+    /// Locks that were taken away for good.
+    pub(super) unlocked: Vec<Lock>,
 }
 
 /// Carries out `actions` on the topics `names`. `basis` decides again on a fresh view: a growth goes out only if it
@@ -66,9 +72,13 @@ pub(super) async fn act(
     basis: Basis<'_>,
 ) -> Acted {
     let mut acted = Acted::default();
+    locks::undo(cluster, actions, &mut acted).await;
     create(cluster, actions, &mut acted).await;
+    let lifted = locks::lift(cluster, actions, basis.memory, &mut acted.outcomes).await;
     acted.grown = grow(cluster, names, actions, basis, &mut acted.outcomes).await;
+    locks::set(cluster, &lifted, &mut acted.outcomes).await;
     configure(cluster, actions, &mut acted).await;
+    locks::set(cluster, &actions.locks, &mut acted.outcomes).await;
     wait_until_shown(cluster, names, actions, &acted, basis).await;
     if acted.created.len() < actions.creates.len() || acted.grown.len() < actions.growths.len() {
         // Somebody else was faster, or Kafka refused: what was decided on is not what is there. Should it not be readable
@@ -183,7 +193,7 @@ async fn permitted(cluster: &Cluster, growths: &[Grow], outcomes: &mut Outcomes)
         .collect()
 }
 
-fn requests(growths: &[Grow]) -> Vec<Growth> {
+pub(super) fn requests(growths: &[Grow]) -> Vec<Growth> {
     growths
         .iter()
         .map(|grow| Growth {
@@ -209,11 +219,11 @@ fn changes(actions: &Actions) -> Vec<ConfigChange> {
         .collect()
 }
 
-/// Keeps what failed.
+/// Keeps what failed, unless something is said of the topic already.
 fn note(outcomes: kafka::Outcomes, failures: &mut BTreeMap<String, Failure>) {
     for (topic, outcome) in outcomes {
         if let Err(error) = outcome {
-            failures.insert(topic, failure(error));
+            failures.entry(topic).or_insert_with(|| failure(error));
         }
     }
 }
@@ -260,7 +270,7 @@ fn planned_again(altered: &[&Alter], planned: &[Alter]) -> bool {
     })
 }
 
-fn failure(error: TopicError) -> Failure {
+pub(super) fn failure(error: TopicError) -> Failure {
     match error {
         TopicError::NotAuthorized(words) => Failure::NotAuthorized(words),
         TopicError::Unreachable(words) | TopicError::Timeout(words) => Failure::Unsure(words),
@@ -299,6 +309,23 @@ pub(super) fn log(group: &str, actions: &Actions, outcomes: &Outcomes) {
             keys.join(","),
             outcomes.configs.get(&alter.topic),
         );
+    }
+    log_locks(group, actions, outcomes);
+}
+
+/// Logs what came of the locks of a group.
+fn log_locks(group: &str, actions: &Actions, outcomes: &Outcomes) {
+    let lock = "DENY ALTER";
+    for topic in &actions.locks {
+        said(group, topic, "lock", lock, outcomes.locks.get(topic));
+    }
+    let unasked = outcomes.locks.iter();
+    for (topic, failure) in unasked.filter(|(topic, _)| !actions.locks.contains(topic)) {
+        said(group, topic, "lock again", lock, Some(failure));
+    }
+    for unlock in &actions.unlocks {
+        let failure = outcomes.unlocks.get(unlock);
+        said(group, &unlock.topic, "unlock", lock, failure);
     }
 }
 

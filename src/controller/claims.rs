@@ -24,7 +24,9 @@ use super::claim_cache::State;
 use super::gate::{Gate, GateError};
 use super::marks::merged;
 use super::memory::{Subject, holds, to_claim};
-use crate::api::{Alias, ClaimSpec, CoPartitionClaim, GUARD_LABEL, GrowthMark};
+use crate::api::{
+    AclLock, Alias, ClaimSpec, CoPartitionClaim, FORGET_ANNOTATION, GUARD_LABEL, GrowthMark,
+};
 use crate::plan::Memory;
 
 /// How long a written claim may take to come back through the watch.
@@ -37,6 +39,15 @@ pub(super) struct Claims {
     state: Mutex<State>,
     /// Counts up with each event, so that a writer can wait for its own.
     version: watch::Sender<u64>,
+}
+
+/// What a claim says of the way to its cluster.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The names under which other operators know the cluster.
+    pub(super) aliases: &'a [Alias],
+    /// The `KafkaConnection`; none for a connection that the group writes out.
+    pub(super) connection: Option<&'a str>,
 }
 
 /// Why a claim could not be written.
@@ -90,6 +101,13 @@ impl Claims {
         self.lock().claims.get(name).cloned()
     }
 
+    /// The clusters whose locks somebody wants the claim to forget.
+    pub(super) fn forgotten(&self, name: &str) -> BTreeSet<String> {
+        self.get(name)
+            .map(|claim| forgotten(&claim))
+            .unwrap_or_default()
+    }
+
     /// All claims.
     pub(super) fn all(&self) -> Vec<Arc<CoPartitionClaim>> {
         self.lock().claims.values().cloned().collect()
@@ -138,7 +156,7 @@ impl Claims {
         &self,
         subject: &Subject,
         memory: &Memory,
-        aliases: &[Alias],
+        place: Place<'_>,
         marks: Vec<GrowthMark>,
     ) -> Result<BTreeMap<String, String>, ClaimError> {
         let name = subject.claim_name();
@@ -150,7 +168,15 @@ impl Claims {
                 .get(&name)
                 .or(current.as_ref().map(|claim| &claim.spec));
             let mut spec = to_claim(subject, memory, base, jiff::Timestamp::now());
-            spec.aliases = aliases.to_vec();
+            spec.aliases = place.aliases.to_vec();
+            for lock in &mut spec.locks {
+                // The way there now: an earlier one may go.
+                if let Some(connection) = place.connection
+                    && spec.cluster_id.as_ref() == Some(&lock.cluster_id)
+                {
+                    lock.connection = Some(connection.to_owned());
+                }
+            }
             spec.growth_marks = merged(&spec.growth_marks, marks, |topic| {
                 memory.topics.contains_key(topic)
             });
@@ -191,6 +217,22 @@ impl Claims {
             self.take_back(&name, current.as_deref()).await?;
         }
         Ok(conflicts)
+    }
+
+    /// Makes the claim of a group that is gone list only these locks.
+    ///
+    /// # Errors
+    /// [`ClaimError`].
+    pub(super) async fn keep_locks(
+        &self,
+        claim: &CoPartitionClaim,
+        locks: Vec<AclLock>,
+    ) -> Result<(), ClaimError> {
+        let spec = ClaimSpec {
+            locks,
+            ..claim.spec.clone()
+        };
+        self.write(&claim.name_any(), &spec, Some(claim)).await
     }
 
     /// Undoes a write that another operator's claim came before: back to what the claim said, or away with a new one.
@@ -270,6 +312,15 @@ impl Claims {
         // A panic while the lock was held leaves at worst a conflict that the next event corrects.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The clusters whose locks somebody wants a claim to forget.
+pub(super) fn forgotten(claim: &CoPartitionClaim) -> BTreeSet<String> {
+    let ids = claim.annotations().get(FORGET_ANNOTATION);
+    let ids = ids.map_or("", String::as_str).split(',').map(str::trim);
+    ids.filter(|id| !id.is_empty())
+        .map(ToOwned::to_owned)
+        .collect()
 }
 
 /// Admission policies bind to claims with the label [`GUARD_LABEL`] only: what they cost grows with the claims that they

@@ -8,19 +8,20 @@ use super::gate::GateError;
 use super::reconcile::WatchedGroup;
 use super::status::find;
 use crate::api::GroupStatus;
-use crate::plan::ConditionType;
+use crate::plan::{ConditionType, Reason};
 
 /// The longest note; the API bounds it at 1 kB.
 const LONGEST_NOTE: usize = 1000;
 
 /// The conditions whose changes are worth an Event.
-const TOLD: [ConditionType; 6] = [
+const TOLD: [ConditionType; 7] = [
     ConditionType::Accepted,
     ConditionType::KafkaReachable,
     ConditionType::PartitionsAligned,
     ConditionType::KeySchemesAligned,
     ConditionType::TopicConfigsApplied,
     ConditionType::KeysVerified,
+    ConditionType::Locked,
 ];
 
 /// Publishes an Event for each condition that became False (or False for another reason), for each that recovered, and
@@ -33,6 +34,10 @@ pub(super) async fn changes(
 ) {
     for kind in TOLD {
         let Some(now) = find(new, kind) else { continue };
+        // What nobody asks for any more is no news.
+        if now.reason == Reason::Off.as_str() {
+            continue;
+        }
         let before = find(old, kind);
         let type_ = match (
             before.map(|before| (before.status.as_str(), before.reason.as_str())),
@@ -79,6 +84,16 @@ pub(super) async fn topic_replaced(
         &note,
     )
     .await;
+}
+
+/// Publishes that the ALTER locks of topics were missing, and that they were put back.
+pub(super) async fn locked_again(context: &Context, object: &WatchedGroup, topics: &[String]) {
+    let note = format!(
+        "{}: the ALTER lock was not there any more, and was put back; somebody removed it, or the operator was interrupted in a growth",
+        topics.join(", ")
+    );
+    let (type_, reason) = (EventType::Warning, "LockRestored");
+    publish(context, object, type_, reason, "Locked", &note).await;
 }
 
 /// Publishes that another installation manages the group.

@@ -16,8 +16,8 @@ use crate::kafka::{
 use crate::placement::Asked;
 use crate::plan::{
     Actions, Break, Condition, ConditionType, Consent, Coverage, Decision, Failure, Group, Growing,
-    Memory, Outcomes, Owner, Proposal, Records, Standing, State, Surroundings, View, breaks,
-    predict, proposals, report,
+    LocksView, Memory, Outcomes, Owner, Proposal, Records, Standing, State, Surroundings, View,
+    breaks, predict, proposals, report,
 };
 
 /// Half of it lies between two looks that believe a topic missing which was recorded.
@@ -157,8 +157,14 @@ impl Look {
     async fn decide(&self) -> Result<(View, Decision), String> {
         let topics: BTreeSet<String> = self.group.topics.iter().map(|it| it.name.clone()).collect();
         let configs = topics.clone();
-        self.cluster
-            .set_interest(&self.key, Interest { topics, configs });
+        self.cluster.set_interest(
+            &self.key,
+            Interest {
+                topics,
+                configs,
+                ..Interest::default()
+            },
+        );
         loop {
             let health = self.cluster.health();
             if !health.reachable {
@@ -189,6 +195,8 @@ impl Look {
             me: &self.me,
             take_over: &BTreeSet::new(),
             conflicts: &BTreeMap::new(),
+            // Locks are no matter of counts.
+            locks: &LocksView::Unread,
         };
         basis.decide(view)
     }

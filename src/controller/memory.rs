@@ -7,10 +7,10 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 
 use super::marks::micros;
 use crate::api::{
-    ClaimSpec, ClaimedTopic, GroupRef, GroupStatus, GrowthIntent, Management, SpentConsent,
-    SpentDataLoss,
+    AclLock, ClaimSpec, ClaimedTopic, GroupRef, GroupStatus, GrowthIntent, Management,
+    SpentConsent, SpentDataLoss,
 };
-use crate::plan::{Intent, Memory, Owner, Spent, TopicMemory};
+use crate::plan::{Intent, Lock, Memory, Owner, Spent, TopicMemory};
 
 /// The most consents that a claim remembers; the schema bounds it.
 const MOST_SPENT: usize = 1000;
@@ -123,6 +123,14 @@ pub(super) fn from_claim(claim: &ClaimSpec) -> Memory {
             .iter()
             .map(|spent| (spent.topic.clone(), spent.key.clone()))
             .collect(),
+        locks: claim
+            .locks
+            .iter()
+            .map(|lock| Lock {
+                topic: lock.topic.clone(),
+                cluster_id: lock.cluster_id.clone(),
+            })
+            .collect(),
     }
 }
 
@@ -226,8 +234,25 @@ pub(super) fn to_claim(
         growth_marks: base
             .map(|base| base.growth_marks.clone())
             .unwrap_or_default(),
-        locks: base.map(|base| base.locks.clone()).unwrap_or_default(),
+        locks: locks(memory, base),
     }
+}
+
+/// The locks, each with the connection by which it was set, as far as that was known before.
+fn locks(memory: &Memory, base: Option<&ClaimSpec>) -> Vec<AclLock> {
+    let known = |lock: &Lock| {
+        let mut before = base.into_iter().flat_map(|base| &base.locks);
+        let same = |it: &&AclLock| it.topic == lock.topic && it.cluster_id == lock.cluster_id;
+        before.find(same)?.connection.clone()
+    };
+    let locks = memory.locks.iter();
+    locks
+        .map(|lock| AclLock {
+            topic: lock.topic.clone(),
+            cluster_id: lock.cluster_id.clone(),
+            connection: known(lock),
+        })
+        .collect()
 }
 
 /// The accepted count, and while the topic grows also the one to come.
@@ -267,7 +292,7 @@ fn spent(memory: &Memory) -> Vec<SpentConsent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{AclLock, GrowthMark, TopicStatus};
+    use crate::api::{GrowthMark, TopicStatus};
 
     fn subject() -> Subject {
         Subject {
@@ -312,6 +337,10 @@ mod tests {
                 id: "id".to_owned(),
             }]),
             spent_data_loss: BTreeSet::from([("a".to_owned(), "retention.ms".to_owned())]),
+            locks: BTreeSet::from([Lock {
+                topic: "a".to_owned(),
+                cluster_id: "c".to_owned(),
+            }]),
         }
     }
 
@@ -325,7 +354,7 @@ mod tests {
     #[test]
     fn a_claim_keeps_the_times_and_what_the_memory_does_not_know() {
         let mut first = to_claim(&subject(), &memory(), None, Timestamp::UNIX_EPOCH);
-        first.locks = vec![AclLock::default()];
+        first.locks[0].connection = Some("prod".to_owned());
         first.growth_marks = vec![GrowthMark {
             topic: "a".to_owned(),
             topic_id: "id".to_owned(),

@@ -3,6 +3,7 @@
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::plan::Reason;
@@ -14,6 +15,7 @@ pub(super) struct Metrics {
     status_writes: Counter,
     readings: Family<ReadingLabels, Counter>,
     read_bytes: Counter,
+    orphaned_locks: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -28,7 +30,7 @@ struct PassLabels {
 
 impl Metrics {
     /// Registers the counters: `reconciles` by `outcome` (`Ok` or the kind of error), `status_writes`, and what records were
-    /// read: `verifications` by `reason` and `verification_bytes`.
+    /// read: `verifications` by `reason` and `verification_bytes`; and the gauge `orphaned_locks`.
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("reconciles", "Passes over a group", self.passes.clone());
         registry.register(
@@ -46,6 +48,11 @@ impl Metrics {
             "Bytes of keys and values that were read to verify records",
             self.read_bytes.clone(),
         );
+        registry.register(
+            "orphaned_locks",
+            "ALTER locks in claims that no KafkaConnection leads to any more",
+            self.orphaned_locks.clone(),
+        );
     }
 
     /// Counts a pass.
@@ -56,6 +63,12 @@ impl Metrics {
     /// Counts a status write.
     pub(super) fn status_written(&self) {
         self.status_writes.inc();
+    }
+
+    /// Notes how many ALTER locks can't be undone.
+    pub(super) fn orphaned_locks(&self, locks: usize) {
+        self.orphaned_locks
+            .set(i64::try_from(locks).unwrap_or(i64::MAX));
     }
 
     /// Counts what a reading of records took.

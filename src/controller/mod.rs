@@ -21,6 +21,7 @@ mod gate;
 mod holders;
 mod http;
 mod lease;
+mod locks;
 pub(crate) mod marks;
 pub(crate) mod memory;
 mod metrics;

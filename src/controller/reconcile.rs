@@ -1,6 +1,6 @@
 //! One pass over one group, in its six steps: dereference, validate, observe, decide, act, report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +12,19 @@ use kube::core::DeserializeGuard;
 use kube::runtime::controller::Action;
 
 use super::act::{Basis, act, log};
+use super::claims::Place;
 use super::connections::{Link, LinkError, Refusal};
 use super::context::Context;
 use super::error::Error;
+use super::locks;
 use super::marks;
 use super::memory::{Subject, from_claim, from_status};
 use super::validate::{Valid, validate};
-use crate::api::{Alias, ClaimSpec, CoPartitionedTopicGroup, GroupSpec, GroupStatus, GrowthMark};
+use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupSpec, GroupStatus, GrowthMark};
 use crate::kafka::{Cluster, Interest};
-use crate::plan::{Actions, Decision, Group, Grow, Memory, Outcomes, Reason, View};
+use crate::plan::{
+    Actions, Decision, Group, Grow, LockStanding, LocksView, Memory, Outcomes, Reason, View, forget,
+};
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
 pub(super) type WatchedGroup = DeserializeGuard<CoPartitionedTopicGroup>;
@@ -57,6 +61,7 @@ async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action
         Observed::NotYet => return Ok(Action::await_change()),
         Observed::Silence(cluster) => return pass.report_silence(&valid, &cluster).boxed().await,
     };
+    pass.observe_locks(&valid.group, &cluster).boxed().await;
     let mut outcomes = Outcomes::default();
     let mut round = 0;
     let settled = loop {
@@ -111,6 +116,10 @@ pub(super) struct Pass {
     memory: Memory,
     /// The actions that were carried out last.
     acted: Option<Actions>,
+    /// What Kafka shows of ALTER locks.
+    locks: LocksView,
+    /// Topics whose lock was missing and was put back.
+    pub(super) locked_again: Vec<String>,
     /// The status that the pass began with.
     pub(super) old: Option<GroupStatus>,
     /// The way to the group's cluster.
@@ -154,6 +163,12 @@ async fn link(
     }
 }
 
+/// The topics whose locks are of interest.
+fn lockable(group: &Group) -> BTreeSet<String> {
+    let managed = group.managed().filter(|_| group.alter_lock);
+    managed.map(|topic| topic.name.clone()).collect()
+}
+
 impl Pass {
     /// Step 1: what the group refers to: its memory and its connection. Once it was looked up it is all in caches.
     async fn dereference(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Self, Error> {
@@ -192,6 +207,8 @@ impl Pass {
             object,
             memory,
             acted: None,
+            locks: LocksView::Unread,
+            locked_again: Vec::new(),
             old,
             link,
         })
@@ -207,10 +224,13 @@ impl Pass {
         };
         let none = BTreeMap::new();
         let annotations = group.metadata.annotations.as_ref().unwrap_or(&none);
-        let declared = validate(&group.spec, annotations).map_err(|problems| Refusal {
+        let mut declared = validate(&group.spec, annotations).map_err(|problems| Refusal {
             reason: Reason::InvalidSpec,
             message: problems.join("; "),
         })?;
+        let forgotten = self.context.claims.forgotten(&self.subject.claim_name());
+        let forgotten = forgotten.iter().map(|cluster| forget(cluster));
+        declared.group.acknowledged.extend(forgotten);
         let link = self.link.as_ref().map_err(Clone::clone)?;
         link.refuse(&self.subject.namespace, &group.spec)?;
         let connections = &self.context.connections;
@@ -240,6 +260,34 @@ impl Pass {
         })
     }
 
+    /// Step 3, of ALTER locks: what was last seen of them, or a first look.
+    async fn observe_locks(&mut self, group: &Group, cluster: &Cluster) {
+        let topics = lockable(group);
+        let mut seen = LocksView::Unread;
+        if !topics.is_empty() {
+            seen = cluster.locks(&topics);
+            if seen == LocksView::Unread {
+                seen = cluster.read_locks(&topics).await;
+            }
+        }
+        self.see_locks(seen);
+    }
+
+    /// Takes in what was seen of locks. What the connection states of the brokers' setting outdoes what they tell.
+    fn see_locks(&mut self, mut seen: LocksView) {
+        let stated = self.link.as_ref().ok().and_then(|link| link.allow_everyone);
+        if let (
+            Some(allows),
+            LocksView::Seen {
+                denies_by_default, ..
+            },
+        ) = (stated, &mut seen)
+        {
+            *denies_by_default = Some(!allows);
+        }
+        self.locks = seen;
+    }
+
     /// Which topics are watched, and the config of which: declared config is compared, and of topics that would have
     /// to grow it is said whether they are compacted.
     fn interest(&self, group: &Group) -> Interest {
@@ -263,6 +311,7 @@ impl Pass {
                 .filter(|topic| !topic.config.is_empty() || (topic.managed && behind(&topic.name)))
                 .map(|topic| topic.name.clone())
                 .collect(),
+            locks: lockable(group),
         }
     }
 
@@ -283,6 +332,7 @@ impl Pass {
             me: &self.context.me,
             take_over: &self.context.take_over,
             conflicts,
+            locks: &self.locks,
         }
     }
 
@@ -293,7 +343,7 @@ impl Pass {
             let marks = self.marks(cluster, decision).await;
             let claims = &self.context.claims;
             let conflicts = claims
-                .record(&self.subject, &decision.memory, self.aliases(), marks)
+                .record(&self.subject, &decision.memory, self.place(), marks)
                 .await?;
             if !conflicts.is_empty() {
                 return Ok(false);
@@ -345,22 +395,35 @@ impl Pass {
             .iter()
             .map(|topic| topic.name.clone())
             .collect();
-        let acted = act(
+        let mut acted = act(
             cluster,
             &names,
             &decision.actions,
             self.basis(group, conflicts),
         )
         .await;
+        let known = self.claim().map(|claim| claim.locks).unwrap_or_default();
+        let here = &decision.cluster_id;
+        locks::undo_elsewhere(&self.context, here, &decision.actions, &known, &mut acted).await;
         log(&self.subject.key(), &decision.actions, &acted.outcomes);
         self.acted = Some(decision.actions.clone());
         for topic in &acted.created {
             self.memory.mark_created(topic);
         }
+        for lock in &acted.unlocked {
+            self.memory.mark_unlocked(lock);
+        }
+        let again = decision.topics.iter().filter(|judged| {
+            judged.lock == LockStanding::Missing { again: true }
+                && !acted.outcomes.locks.contains_key(&judged.topic.name)
+        });
+        self.locked_again
+            .extend(again.map(|judged| judged.topic.name.clone()));
+        self.see_locks(cluster.locks(&lockable(group)));
         if cluster.view(&self.subject.key()).is_none() {
             self.context
                 .claims
-                .record(&self.subject, &self.memory, self.aliases(), Vec::new())
+                .record(&self.subject, &self.memory, self.place(), Vec::new())
                 .await?;
         }
         Ok(acted.outcomes)
@@ -400,9 +463,13 @@ impl Pass {
             .and_then(|claim| marks::next_due(&claim.growth_marks, window, Timestamp::now()))
     }
 
-    /// The names under which other operators know the cluster.
-    fn aliases(&self) -> &[Alias] {
-        self.link.as_ref().map_or(&[], |link| &link.aliases)
+    /// What the claim says of the way to the cluster.
+    fn place(&self) -> Place<'_> {
+        let link = self.link.as_ref().ok();
+        Place {
+            aliases: link.map_or(&[], |link| &link.aliases),
+            connection: link.and_then(|link| link.connection.as_deref()),
+        }
     }
 
     pub(super) fn claim(&self) -> Option<ClaimSpec> {

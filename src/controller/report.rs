@@ -81,6 +81,9 @@ impl Pass {
                 .await;
             }
         }
+        if !self.locked_again.is_empty() {
+            events::locked_again(&self.context, &self.object, &self.locked_again).await;
+        }
         self.publish(new).await?;
         Ok(Action::requeue(jittered(settled.again, &self.subject.uid)))
     }

@@ -402,6 +402,7 @@ async fn collect_claims(
         stores,
         retention,
         orphans: std::collections::HashMap::new(),
+        later: std::collections::HashMap::new(),
         known: std::collections::HashSet::new(),
     };
     let mut ticks =

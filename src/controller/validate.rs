@@ -44,13 +44,15 @@ impl Declared {
     /// What is done with each topic.
     pub(super) fn uses(&self) -> BTreeMap<String, BTreeSet<Use>> {
         let sampled = self.sampling.map(|_| Use::Sample);
+        let locked = (self.group.alter_lock).then_some(Use::Lock);
         let of = |topic: &Topic| {
             let seen = if topic.managed {
                 Use::Manage
             } else {
                 Use::Observe
             };
-            let uses = [Some(seen), Some(Use::Observe), sampled];
+            let locked = locked.filter(|_| topic.managed);
+            let uses = [Some(seen), Some(Use::Observe), sampled, locked];
             (topic.name.clone(), uses.into_iter().flatten().collect())
         };
         self.group.topics.iter().map(of).collect()
@@ -133,6 +135,7 @@ pub(super) fn validate(
     let mut problems = Vec::new();
     connection(&spec.kafka, &mut problems);
     not_implemented(spec, &mut problems);
+    lock(spec, &mut problems);
     names(&spec.topics, &mut problems);
     counts(spec, &mut problems);
     let group = group(spec, annotations, &mut problems);
@@ -202,6 +205,7 @@ fn group(
             .as_ref()
             .map(|redis| redis.key_templates.clone())
             .unwrap_or_default(),
+        alter_lock: spec.alter_lock == Some(AlterLock::Deny),
         verification: spec.verification.is_some(),
         consumer_groups: spec.consumer_groups.iter().filter_map(asked).collect(),
         consent: spec.accept_key_movement.as_ref().map(|consent| Consent {
@@ -317,8 +321,18 @@ fn not_implemented(spec: &GroupSpec, problems: &mut Vec<String>) {
             problems.push(unavailable(field, "leave it out"));
         }
     };
-    refuse(spec.alter_lock == Some(AlterLock::Deny), "alterLock: Deny");
     refuse(!spec.consumer_groups.is_empty(), "consumerGroups");
+}
+
+/// A lock outlives the group for a while, and so must the way to undo it.
+fn lock(spec: &GroupSpec, problems: &mut Vec<String>) {
+    if spec.alter_lock == Some(AlterLock::Deny) && spec.kafka.inline.is_some() {
+        problems.push(
+            "alterLock: Deny needs kafka.connectionRef: a connection that the group writes out, and its Secrets, may be gone when the lock has to \
+             be undone. Use a KafkaConnection, or leave alterLock out"
+                .to_owned(),
+        );
+    }
 }
 
 fn unavailable(field: &str, instead: &str) -> String {

@@ -10,9 +10,9 @@ use super::ffi::{self, Failure, Handle, Limits, PerName};
 use super::gather::Gather;
 use super::guard::WriteGuard;
 use super::metrics::{Api, Metrics};
-use super::model::{ConfigChange, Growth, NewTopic, TopicDescription};
+use super::model::{ConfigChange, Growth, Lock, NewTopic, TopicAcl, TopicDescription};
 use super::offsets;
-use super::permissions::Operation;
+use super::permissions::{self, Operation};
 use super::settings::ConnectionSettings;
 use super::writes::{self, Call, Item, Outcomes};
 
@@ -26,6 +26,41 @@ const DESCRIBE: (Api, Operation) = (Api::DescribeTopics, Operation::Describe);
 /// A name that every broker refuses, so that no topic can be meant by it or come to be by it.
 const NO_TOPIC: &str = "..";
 
+/// The authorizers that read `allow.everyone.if.no.acl.found` as Kafka documents it, and take its absence for `false`:
+/// that of `KRaft`, and that of Kafka with `ZooKeeper` (up to 3.9).
+const KNOWN_AUTHORIZERS: [&str; 2] = [
+    "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "kafka.security.authorizer.AclAuthorizer",
+];
+
+/// What becomes of a topic that no ACL matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutAcl {
+    /// Nobody gets near it, but super users.
+    Denied,
+    /// Perhaps everybody may do everything.
+    Unknown,
+    /// There is no authorizer: everybody may do everything with all topics, whatever ACLs say.
+    NoAuthorizer,
+}
+
+impl WithoutAcl {
+    fn of(config: &BTreeMap<String, Option<String>>) -> Self {
+        let Some(Some(authorizer)) = config.get("authorizer.class.name") else {
+            return Self::Unknown;
+        };
+        if authorizer.is_empty() {
+            return Self::NoAuthorizer;
+        }
+        let known = KNOWN_AUTHORIZERS.contains(&authorizer.as_str());
+        if known && !config.contains_key("allow.everyone.if.no.acl.found") {
+            Self::Denied
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
 /// One connection to one Kafka cluster. Clones share it. No method blocks the runtime; each waits at most the
 /// request timeout for an answer, and gives up after the first request of several that is not answered.
 ///
@@ -36,6 +71,8 @@ pub struct Client {
     creations: Gather<Call<NewTopic>, Outcomes>,
     growths: Gather<Call<Growth>, Outcomes>,
     changes: Gather<Call<ConfigChange>, Outcomes>,
+    locks: Gather<Call<Lock>, Outcomes>,
+    unlocks: Gather<Call<Lock>, Outcomes>,
 }
 
 impl Client {
@@ -54,11 +91,15 @@ impl Client {
         let growths = gather(&connection, guard, api, ffi::create_partitions);
         let api = Api::IncrementalAlterConfigs;
         let changes = gather(&connection, guard, api, ffi::alter_configs);
+        let locks = gather(&connection, guard, Api::CreateAcls, ffi::create_locks);
+        let unlocks = gather(&connection, guard, Api::DeleteAcls, ffi::delete_locks);
         Ok(Self {
             connection,
             creations,
             growths,
             changes,
+            locks,
+            unlocks,
         })
     }
 
@@ -126,6 +167,57 @@ impl Client {
         self.connection
             .ask_any(Api::DescribeCluster, ffi::authorized_cluster_operations)
             .await
+    }
+
+    /// The ACLs on topics, as one broker knows them: of all kinds, or only those that are a [`Lock`]. Needs DESCRIBE on the
+    /// cluster. A cluster without an authorizer has none ([`Client::without_acl`] tells).
+    pub async fn topic_acls(&self, only_locks: bool) -> Result<Vec<TopicAcl>, Error> {
+        let ask = || {
+            let request = move |handle: Handle<'_>, limits| {
+                ffi::describe_topic_acls(handle, limits, only_locks)
+            };
+            self.connection.ask_any(Api::DescribeAcls, request)
+        };
+        let found = ask().await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // librdkafka 2.12 drops the error of an answer to DescribeAcls, so that a refusal looks like "there is none" (seen,
+        // and rd_kafka_DescribeAclsResponse_parse does so). Who may look, and sees none again, has seen it.
+        let may = self.authorized_cluster_operations().await?;
+        if !may.contains(&Operation::Describe) {
+            let words = "Cluster authorization failed";
+            let denied = permissions::denied_on_cluster(Operation::Describe, words);
+            return Err(Error::NotAuthorized(denied));
+        }
+        ask().await
+    }
+
+    /// What becomes of a topic that no ACL matches, as far as all brokers tell. The setting that decides it,
+    /// `allow.everyone.if.no.acl.found`, is hidden, so only its absence from the config of a broker tells, and only of an
+    /// authorizer that is known to read it. Needs `DESCRIBE_CONFIGS` on the cluster.
+    pub async fn without_acl(&self) -> Result<WithoutAcl, Error> {
+        // Asking for anything tells which brokers there are.
+        self.connection.doubt();
+        self.cluster_id().await?;
+        let brokers = self.connection.brokers();
+        let mut all = Vec::with_capacity(brokers.len());
+        for broker in brokers {
+            let limits = Limits {
+                timeout: self.connection.timeout(),
+                broker: Some(broker),
+            };
+            let request = move |handle: Handle<'_>, limits| {
+                ffi::describe_broker_config(handle, limits, broker)
+            };
+            let api = Api::DescribeConfigs;
+            let config = self.connection.ask(api, limits, request).await;
+            let config = config.map_err(|error| on_cluster(error, Operation::DescribeConfigs))?;
+            all.push(WithoutAcl::of(&config));
+        }
+        let first = all.first().copied().unwrap_or(WithoutAcl::Unknown);
+        let alike = all.iter().all(|it| *it == first);
+        Ok(if alike { first } else { WithoutAcl::Unknown })
     }
 
     /// The effective configs of topics, defaults included, without the values that the broker hides.
@@ -208,6 +300,19 @@ impl Client {
     /// Asks whether [`Client::alter_configs`] would do.
     pub async fn check_configs(&self, changes: &[ConfigChange]) -> Outcomes {
         write(&self.changes, changes, true).await
+    }
+
+    /// Locks topics: nobody but super users may ALTER them any more, this connection's principal included. Needs ALTER on
+    /// the cluster. A lock that is there already is fine. Authorizers learn of it one after the other.
+    ///
+    /// On a cluster that lets everybody near topics without ACLs, a topic's first ACL hides it from all.
+    pub async fn lock(&self, topics: &[String]) -> Outcomes {
+        write(&self.locks, &locks(topics), false).await
+    }
+
+    /// Takes the locks of topics away, whoever set them, and no other ACL. One that is not there is fine.
+    pub async fn unlock(&self, topics: &[String]) -> Outcomes {
+        write(&self.unlocks, &locks(topics), false).await
     }
 
     /// Asks about distinct names, in chunks.
@@ -321,6 +426,21 @@ async fn write<I: Item>(
             .map(|item| (item.topic().to_owned(), Err(Error::stopping().into())))
             .collect()
     })
+}
+
+fn locks(topics: &[String]) -> Vec<Lock> {
+    let topics = topics.iter().cloned();
+    topics.map(|topic| Lock { topic }).collect()
+}
+
+/// The same error; if it is one for lack of a permission, it names the operation on the cluster.
+fn on_cluster(error: Error, operation: Operation) -> Error {
+    match error {
+        Error::NotAuthorized(words) => {
+            Error::NotAuthorized(permissions::denied_on_cluster(operation, &words))
+        }
+        other => other,
+    }
 }
 
 fn too_large() -> TopicError {

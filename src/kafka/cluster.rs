@@ -16,6 +16,7 @@ use super::gather::Gather;
 use super::guard::WriteGuard;
 use super::health::{Health, Tally, turn};
 use super::interests::{Interest, Interests};
+use super::locks::{self, LockBook};
 use super::metrics::Metrics;
 use super::model::Growth;
 use super::poll;
@@ -23,7 +24,7 @@ use super::read::{self, Question, Wanted};
 use super::renewal::Link;
 use super::settings::ConnectionSettings;
 use super::snapshot::{Changed, Doubt, Reading, Snapshot};
-use crate::plan::View;
+use crate::plan::{LocksView, View};
 
 /// How clusters are polled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct PollSettings {
     pub misses: u32,
     /// Configs are read with every so many polls; 6 by default, at least 1.
     pub config_every: u32,
+    /// ALTER locks are looked at with every so many polls, where groups want to know them; 12 by default, at least 1.
+    pub locks_every: u32,
     /// How long earlier credentials stay in use while nobody answers to those that took their place; 1 min by default.
     pub renewal_patience: Duration,
 }
@@ -45,6 +48,7 @@ impl Default for PollSettings {
             interval: Duration::from_secs(5),
             misses: 3,
             config_every: 6,
+            locks_every: 12,
             renewal_patience: Duration::from_secs(60),
         }
     }
@@ -78,6 +82,7 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub(super) interests: Interests,
     pub(super) snapshot: Snapshot,
+    pub(super) locks: LockBook,
     pub(super) tally: Tally,
     /// How many polls were started.
     pub(super) polls: u64,
@@ -95,6 +100,7 @@ pub struct Cluster {
     rereads: Gather<Question, Result<View, Error>>,
     ends: Gather<Vec<(String, i32)>, EndOffsets>,
     defaults: Defaults,
+    locks: Gather<BTreeSet<String>, ()>,
 }
 
 /// The end offsets of topics, by partition.
@@ -145,12 +151,15 @@ impl Cluster {
         let rereads = Gather::start(move |questions| reread(Arc::clone(&reader), questions));
         let reader = Arc::clone(&shared);
         let ends = Gather::start(move |asked| end_offsets(Arc::clone(&reader), asked));
+        let reader = Arc::clone(&shared);
+        let locks = Gather::start(move |asked| look_at_locks(Arc::clone(&reader), asked));
         Ok(Self {
             shared,
             poller,
             rereads,
             ends,
             defaults: Defaults::default(),
+            locks,
         })
     }
 
@@ -189,6 +198,25 @@ impl Cluster {
         let state = self.shared.lock();
         let interest = state.interests.get(group)?;
         state.snapshot.view(&interest.topics, &interest.configs)
+    }
+
+    /// Its id, once it answered.
+    pub fn id(&self) -> Option<String> {
+        self.shared.lock().snapshot.cluster_id().cloned()
+    }
+
+    /// What was last seen of the locks of topics.
+    pub fn locks(&self, topics: &BTreeSet<String>) -> LocksView {
+        self.shared.lock().locks.view(topics)
+    }
+
+    /// Looks at the locks of topics anew: to be called before the first decision on them, and after writes. Groups that ask
+    /// at nearly the same time are answered together. Which broker is asked is chance, and each learns of a change in its
+    /// own time.
+    pub async fn read_locks(&self, topics: &BTreeSet<String>) -> LocksView {
+        // No answer only if the runtime is being shut down: then what was seen before is as good as any.
+        let _ = self.locks.ask(topics.clone()).await;
+        self.locks(topics)
     }
 
     /// How the cluster answers.
@@ -368,7 +396,19 @@ async fn end_offsets(shared: Arc<Shared>, asked: Vec<Vec<(String, i32)>>) -> Vec
     asked.into_iter().map(part).collect()
 }
 
+/// Looks at locks for all who ask.
+async fn look_at_locks(shared: Arc<Shared>, asked: Vec<BTreeSet<String>>) -> Vec<()> {
+    let topics: BTreeSet<String> = asked.iter().flatten().cloned().collect();
+    locks::look(&shared, &topics).await;
+    asked.iter().map(|_| ()).collect()
+}
+
 impl Shared {
+    /// Says that something of these groups changed.
+    pub(super) fn announce(&self, groups: BTreeSet<String>) {
+        self.changes.announce(groups);
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -431,6 +471,7 @@ impl State {
                 gap: settings.interval / 2,
                 misses: TOPIC_MISSES,
             }),
+            locks: LockBook::default(),
             tally: Tally::new(settings.misses),
             polls: 0,
             read_at: Instant::now(),

@@ -115,6 +115,12 @@ impl Connection {
         self.silent.store(true, Ordering::Relaxed);
     }
 
+    /// The brokers, as one of them last told.
+    pub(super) fn brokers(&self) -> Vec<i32> {
+        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.all().to_vec()
+    }
+
     /// Runs a request that only reads and that every broker can answer. If one broker does not, another one
     /// is asked within the same time.
     pub(super) async fn ask_any<T: Send + 'static>(

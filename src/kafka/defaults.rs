@@ -53,8 +53,8 @@ impl Client {
         let request = |handle: Handle<'_>, limits: Limits| {
             let brokers = ffi::probe(handle, limits.timeout)?;
             let first = brokers.first().copied().unwrap_or_default();
-            let config = ffi::broker_config(handle, limits, first)?;
-            let value = config.get("num.partitions").map(String::as_str);
+            let config = ffi::describe_broker_config(handle, limits, first)?;
+            let value = config.get("num.partitions").and_then(Option::as_deref);
             value
                 .and_then(|value| value.trim().parse().ok())
                 .ok_or_else(ffi::Failure::unanswered)

@@ -128,10 +128,13 @@ impl TopicError {
 
     /// The same failure, which names the operation if that was refused.
     pub(super) fn during(self, operation: Operation, topic: &str) -> Self {
+        self.said(|words| permissions::denied(operation, topic, words))
+    }
+
+    /// The same failure; if it is one for lack of a permission, in the words that `denied` makes of the broker's.
+    pub(super) fn said(self, denied: impl FnOnce(&str) -> String) -> Self {
         match self {
-            Self::NotAuthorized(words) => {
-                Self::NotAuthorized(permissions::denied(operation, topic, &words))
-            }
+            Self::NotAuthorized(words) => Self::NotAuthorized(denied(&words)),
             other => other,
         }
     }

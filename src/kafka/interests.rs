@@ -9,6 +9,8 @@ pub struct Interest {
     pub topics: BTreeSet<String>,
     /// Those of them whose config it wants to know.
     pub configs: BTreeSet<String>,
+    /// Those of them whose ALTER lock it wants to know.
+    pub locks: BTreeSet<String>,
 }
 
 /// The interests of all groups on one cluster.
@@ -125,6 +127,14 @@ impl Interests {
         self.topics.contains_key(topic)
     }
 
+    /// All topics whose lock a group wants to know.
+    pub(super) fn locks(&self) -> BTreeSet<String> {
+        let groups = self.groups.values();
+        groups
+            .flat_map(|interest| interest.locks.iter().cloned())
+            .collect()
+    }
+
     /// All topics that a group names.
     pub(super) fn topics(&self) -> impl Iterator<Item = &String> {
         self.topics.keys()
@@ -148,6 +158,7 @@ mod tests {
         Interest {
             topics: names(topics),
             configs: names(configs),
+            locks: BTreeSet::new(),
         }
     }
 

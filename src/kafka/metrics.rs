@@ -28,6 +28,9 @@ pub(super) enum Api {
     ConsumerGroupDescribe,
     StreamsGroupDescribe,
     OffsetFetch,
+    DescribeAcls,
+    CreateAcls,
+    DeleteAcls,
 }
 
 impl Api {
@@ -50,6 +53,9 @@ impl Api {
             Self::ConsumerGroupDescribe => "ConsumerGroupDescribe",
             Self::StreamsGroupDescribe => "StreamsGroupDescribe",
             Self::OffsetFetch => "OffsetFetch",
+            Self::DescribeAcls => "DescribeAcls",
+            Self::CreateAcls => "CreateAcls",
+            Self::DeleteAcls => "DeleteAcls",
         }
     }
 }
@@ -124,6 +130,9 @@ impl Metrics {
             Api::ConsumerGroupDescribe,
             Api::StreamsGroupDescribe,
             Api::OffsetFetch,
+            Api::DescribeAcls,
+            Api::CreateAcls,
+            Api::DeleteAcls,
         ];
         let outcomes = [
             "Ok",

@@ -26,6 +26,9 @@
 //! chunks keep requests below what `KRaft` takes, and what is refused as a whole is halved until the bad
 //! topic stands alone. Nothing here deletes anything.
 //!
+//! **ALTER locks** ([`Client::lock`]) are the only ACLs that are written. Which of them stand is looked at now and then, for
+//! all groups of a cluster at once, and only where a group wants to know.
+//!
 //! **Sampling** ([`sample()`]) reads records themselves, on a handle and a thread of its own, and joins no group.
 //!
 //! **Waiting** never blocks the runtime. librdkafka's calls block, so each runs on Tokio's blocking pool with
@@ -48,6 +51,7 @@ mod handle;
 mod health;
 mod interests;
 mod inventory;
+mod locks;
 mod metrics;
 mod model;
 mod nodes;
@@ -67,7 +71,7 @@ mod version;
 mod wire;
 mod writes;
 
-pub use client::{Client, PerTopic};
+pub use client::{Client, PerTopic, WithoutAcl};
 pub use cluster::{Cluster, PollSettings};
 pub use error::{Error, TopicError};
 pub use groups::{FoundGroups, GroupError, GroupReader, WantedGroups};
@@ -76,8 +80,11 @@ pub use health::Health;
 pub use interests::Interest;
 pub use inventory::{MOST_GROUPS, Readers};
 pub use metrics::Metrics;
-pub use model::{ConfigChange, Growth, NewTopic, TopicDescription};
-pub use permissions::{Operation, PERMISSIONS, Permission, Use, least, missing, permissions_table};
+pub use model::{AclPattern, ConfigChange, Growth, Lock, NewTopic, TopicAcl, TopicDescription};
+pub use permissions::{
+    CLUSTER_PERMISSIONS, ClusterPermission, Operation, PERMISSIONS, Permission, Use,
+    cluster_permissions_table, least, missing, permissions_table,
+};
 pub use properties::ClientProperties;
 pub use registry::Clusters;
 pub use sample::{

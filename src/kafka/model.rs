@@ -48,3 +48,30 @@ pub struct TopicDescription {
     /// How many partitions have no leader (yet).
     pub leaderless: usize,
 }
+
+/// A topic to lock, or to take the lock from: the ACL `DENY ALTER` for `User:*` and host `*` on its literal name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// The topic's name.
+    pub topic: String,
+}
+
+/// An ACL on topics, as far as it matters to locks. Whom it is for stays unknown here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicAcl {
+    /// How `name` is meant.
+    pub pattern: AclPattern,
+    /// A topic's name, a prefix, or `*` for all topics.
+    pub name: String,
+    /// It is the ACL that a [`Lock`] is.
+    pub locks: bool,
+}
+
+/// How an ACL names topics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AclPattern {
+    /// One name, or `*`.
+    Literal,
+    /// All names that begin so.
+    Prefixed,
+}

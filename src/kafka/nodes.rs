@@ -26,6 +26,11 @@ impl Nodes {
         self.ids = ids;
     }
 
+    /// The ids of all that are known.
+    pub(super) fn all(&self) -> &[i32] {
+        &self.ids
+    }
+
     /// The broker to ask; `None` as long as none is known.
     pub(super) fn current(&mut self, now: Instant) -> Option<i32> {
         let fresh = |(_, since): &(i32, Instant)| now.duration_since(*since) < TURN;

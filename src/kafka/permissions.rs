@@ -98,6 +98,8 @@ pub enum Use {
     Manage,
     /// Reads some of its records.
     Sample,
+    /// Locks it against ALTER: takes rights on the cluster, none on the topic ([`CLUSTER_PERMISSIONS`]).
+    Lock,
 }
 
 /// A right on a topic, and what for.
@@ -113,7 +115,8 @@ pub struct Permission {
     pub requests: &'static str,
 }
 
-/// All rights that the operator needs. All are on topics: none on the cluster, on groups or on transactional ids.
+/// All rights on topics that the operator needs. It needs none on groups or on transactional ids, and on the cluster only
+/// what [`CLUSTER_PERMISSIONS`] says.
 pub const PERMISSIONS: [Permission; 6] = [
     Permission {
         needed_to: Use::Observe,
@@ -152,6 +155,64 @@ pub const PERMISSIONS: [Permission; 6] = [
         requests: "Fetch, ListOffsets",
     },
 ];
+
+/// A right on the cluster itself, which only the ALTER lock needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterPermission {
+    /// The operation on it.
+    pub operation: Operation,
+    /// Whether there is no lock without it.
+    pub required: bool,
+    /// What is done with it.
+    pub purpose: &'static str,
+    /// The requests that it is for.
+    pub requests: &'static str,
+}
+
+/// All rights on the cluster that the operator can use. None is needed where no group sets `alterLock: Deny`.
+pub const CLUSTER_PERMISSIONS: [ClusterPermission; 3] = [
+    ClusterPermission {
+        operation: Operation::Alter,
+        required: true,
+        purpose: "set, lift and undo locks; includes DESCRIBE",
+        requests: "CreateAcls, DeleteAcls",
+    },
+    ClusterPermission {
+        operation: Operation::Describe,
+        required: true,
+        purpose: "see which locks stand",
+        requests: "DescribeAcls",
+    },
+    ClusterPermission {
+        operation: Operation::DescribeConfigs,
+        required: false,
+        purpose: "see that the brokers do not set allow.everyone.if.no.acl.found",
+        requests: "DescribeConfigs of brokers",
+    },
+];
+
+/// The table of [`CLUSTER_PERMISSIONS`] as it stands in `docs/permissions.md`.
+pub fn cluster_permissions_table() -> String {
+    let mut lines = vec![
+        "| operation on the cluster | needed | what for | requests |".to_owned(),
+        "|---|---|---|---|".to_owned(),
+    ];
+    lines.extend(CLUSTER_PERMISSIONS.iter().map(|permission| {
+        let ClusterPermission {
+            operation,
+            required,
+            purpose,
+            requests,
+        } = permission;
+        let needed = if *required {
+            "yes"
+        } else {
+            "to lock a topic that no ACL matches yet, unless the connection states the setting"
+        };
+        format!("| {operation} | {needed} | {purpose} | {requests} |")
+    }));
+    lines.join("\n") + "\n"
+}
 
 /// The rights that these uses of a topic need and that are not there, given those that are
 /// ([`Client::authorized_operations`](super::Client::authorized_operations)); none is left out because another one
@@ -196,6 +257,12 @@ pub(super) fn denied(operation: Operation, topic: &str, words: &str) -> String {
     format!("{operation} on topic {topic} ({words}): allow it to the principal of this connection")
 }
 
+/// How to say that an operation on the cluster is refused.
+pub(super) fn denied_on_cluster(operation: Operation, words: &str) -> String {
+    let words = words.trim_end_matches('.');
+    format!("{operation} on the cluster ({words}): allow it to the principal of this connection")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +272,15 @@ mod tests {
     #[test]
     fn the_page_has_the_table() {
         let table = permissions_table();
+        assert!(
+            PAGE.contains(&table),
+            "put this into docs/permissions.md\n{table}"
+        );
+    }
+
+    #[test]
+    fn the_page_has_the_table_of_the_cluster() {
+        let table = cluster_permissions_table();
         assert!(
             PAGE.contains(&table),
             "put this into docs/permissions.md\n{table}"

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cluster::Shared;
+use super::locks;
 use super::read::{self, Wanted};
 
 /// How long to wait for more after something new is to be read, so that many groups make few requests.
@@ -75,7 +76,11 @@ async fn poll(shared: &Shared, now: Instant) {
         shared.link.give_up_before();
         outcome = read::read(shared, &wanted).await;
     }
+    let answered = outcome.is_ok();
     shared.polled(now, outcome);
+    if answered {
+        locks::poll(shared).await;
+    }
 }
 
 /// Reads what was never read, what could not be read just now, and what we changed ourselves and do not see yet. A cluster that does not answer

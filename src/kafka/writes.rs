@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::chunk;
 use super::error::{Error, TopicError};
 use super::ffi::{Failure, PerName, code};
-use super::model::{ConfigChange, Growth, NewTopic};
-use super::permissions::Operation;
+use super::model::{ConfigChange, Growth, Lock, NewTopic};
+use super::permissions::{self, Operation};
 
 /// What became of each topic of a write.
 pub type Outcomes = BTreeMap<String, Result<(), TopicError>>;
@@ -18,6 +18,11 @@ pub(super) trait Item: Clone + Send + 'static {
     const OPERATION: Operation;
     fn topic(&self) -> &str;
     fn weight(&self) -> usize;
+
+    /// How to say that the principal may not do it, given the broker's words.
+    fn denied(&self, words: &str) -> String {
+        permissions::denied(Self::OPERATION, self.topic(), words)
+    }
 }
 
 impl Item for NewTopic {
@@ -54,6 +59,22 @@ impl Item for ConfigChange {
     /// One record per key, and one.
     fn weight(&self) -> usize {
         self.set.len() + 1
+    }
+}
+
+impl Item for Lock {
+    const OPERATION: Operation = Operation::Alter;
+
+    fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    fn weight(&self) -> usize {
+        1
+    }
+
+    fn denied(&self, words: &str) -> String {
+        permissions::denied_on_cluster(Self::OPERATION, words)
     }
 }
 
@@ -198,7 +219,7 @@ fn judge<I: Item>(items: Vec<I>, answer: Result<PerName<()>, Error>, may_retry: 
                 judged.again.push(item);
             }
             Some(answer) => {
-                let refused = |failure| TopicError::of(failure).during(I::OPERATION, item.topic());
+                let refused = |failure| TopicError::of(failure).said(|words| item.denied(words));
                 judged
                     .done
                     .push((item.topic().to_owned(), answer.map_err(refused)));

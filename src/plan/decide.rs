@@ -9,6 +9,7 @@ use super::consent;
 use super::counts::{compare_counts, parts_keys, target};
 use super::decision::{Actions, Decision, Input, Refusal, Stage};
 use super::identify::{identify, unconfirmed};
+use super::locks;
 use super::memory::{Spent, TopicMemory};
 
 /// Decides what to remember, what to do and what to say.
@@ -24,6 +25,7 @@ pub fn decide(input: &Input<'_>) -> Decision {
         target: None,
         frozen: false,
         parts_keys: None,
+        locks_failure: locks::failure(input),
     };
     if decision
         .refusal
@@ -55,6 +57,7 @@ pub fn decide(input: &Input<'_>) -> Decision {
     record(input, &mut decision);
     config::compare(input, &mut decision);
     decision.actions = plan(input, &mut decision);
+    locks::plan(input, &mut decision);
     decision
 }
 
@@ -141,7 +144,8 @@ fn recall_cluster(input: &Input<'_>, decision: &mut Decision) {
 }
 
 /// Which topics are remembered: those of the spec. A new group takes all its Managed topics or none; one that adds
-/// a contested topic keeps what it held.
+/// a contested topic keeps what it held. What is locked is held until the lock is undone: else another group could lock the
+/// topic, and see its lock taken away as this one's.
 fn recall_topics(input: &Input<'_>, decision: &mut Decision) {
     if begins_later(decision) {
         return;
@@ -153,16 +157,22 @@ fn recall_topics(input: &Input<'_>, decision: &mut Decision) {
         .map(|topic| topic.name.as_str())
         .collect();
     let held_back = decision.refusal.is_some() || decision.other_cluster.is_some();
+    let locked: BTreeSet<String> = {
+        let memory = &decision.memory;
+        let held = memory.topics.iter().filter(|(_, topic)| topic.managed);
+        let names = held.map(|(name, _)| name.clone());
+        names.filter(|name| memory.has_locked(name)).collect()
+    };
     decision
         .memory
         .topics
-        .retain(|name, _| wanted.contains(name.as_str()));
+        .retain(|name, _| wanted.contains(name.as_str()) || locked.contains(name));
     decision
         .memory
         .drop_intents(|intent| !wanted.contains(intent.topic.as_str()));
     for topic in &input.group.topics {
         match decision.memory.topics.get_mut(&topic.name) {
-            Some(memory) if memory.managed == topic.managed => {}
+            Some(memory) if memory.managed == topic.managed || locked.contains(&topic.name) => {}
             Some(memory) if !topic.managed || !held_back => memory.managed = topic.managed,
             None if !topic.managed || !held_back => {
                 decision.memory.topics.insert(

@@ -6,8 +6,9 @@ use super::conditions::Reason;
 use super::config::ConfigDiff;
 use super::consent::Coverage;
 use super::group::{Group, Topic};
-use super::memory::{Memory, Owner};
-use super::observed::{TopicId, TopicState, View};
+use super::locks::LockStanding;
+use super::memory::{Lock, Memory, Owner};
+use super::observed::{LocksFailure, LocksView, TopicId, TopicState, View};
 
 /// Everything that a decision rests on.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub struct Input<'a> {
     pub memory: &'a Memory,
     /// What Kafka shows.
     pub view: &'a View,
+    /// What Kafka shows of ALTER locks.
+    pub locks: &'a LocksView,
     /// This installation in this Kubernetes cluster.
     pub me: &'a Owner,
     /// Installations whose claims this one takes over.
@@ -96,6 +99,8 @@ pub struct TopicDecision {
     pub drifted: bool,
     /// It has another id than last time, as a Referenced topic or because that was acknowledged; the id before.
     pub replaced: Option<TopicId>,
+    /// What its ALTER lock is.
+    pub lock: LockStanding,
     /// What its config needs; `None` while the live config is not known or not to be compared.
     pub config: Option<ConfigDiff>,
 }
@@ -164,12 +169,16 @@ pub struct Actions {
     pub growths: Vec<Grow>,
     /// Config to set.
     pub configs: Vec<Alter>,
+    /// Topics to lock against ALTER.
+    pub locks: Vec<String>,
+    /// Locks of ours to take away for good. For a growth of ours, a lock is lifted by whoever carries that out.
+    pub unlocks: Vec<Lock>,
 }
 
 impl Actions {
     /// Whether Kafka is left alone.
     pub fn is_empty(&self) -> bool {
-        self.creates.is_empty() && self.growths.is_empty() && self.configs.is_empty()
+        self == &Self::default()
     }
 }
 
@@ -198,6 +207,8 @@ pub struct Decision {
     /// Why the topics, which hold records and are equal, must not grow to the target: their key schemes agree at the
     /// count that they have, and not at that one. No consent helps: it says that keys may move, not that they may part.
     pub parts_keys: Option<String>,
+    /// Why Kafka does not tell which locks stand.
+    pub locks_failure: Option<LocksFailure>,
 }
 
 impl Decision {

@@ -72,6 +72,8 @@ impl Exit {
             | Reason::SchemeNotDeclared
             | Reason::Applied
             | Reason::Off
+            | Reason::Locked
+            | Reason::SuperUser
             | Reason::Paused
             | Reason::NotPaused
             | Reason::Settled => Exit::Aligned,
@@ -97,6 +99,9 @@ impl Exit {
             | Reason::TagMismatch
             | Reason::WouldDropData
             | Reason::Observed
+            | Reason::ForeignDeny
+            | Reason::DefaultAllowUnknown
+            | Reason::NoAuthorizer
             | Reason::ActionNeeded => Exit::Blocked,
             Reason::GrowthIncomplete if paused => Exit::Blocked,
             Reason::InvalidSpec
@@ -114,6 +119,8 @@ impl Exit {
             | Reason::NotAuthorized
             | Reason::Timeout
             | Reason::GrowthIncomplete
+            | Reason::Lifted
+            | Reason::Spreading
             | Reason::CreateRejected
             | Reason::GrowthRejected
             | Reason::Creating

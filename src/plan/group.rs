@@ -8,6 +8,8 @@ use crate::placement::Asked;
 
 /// What one group wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
+// Each is a switch of the spec by itself.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Group {
     /// Report only; every topic then counts as Referenced.
     pub observe: bool,
@@ -23,6 +25,8 @@ pub struct Group {
     pub sample_keys: Vec<String>,
     /// Redis key templates of the same logical key.
     pub redis_templates: Vec<String>,
+    /// Whether the Managed topics are to be locked against ALTER.
+    pub alter_lock: bool,
     /// Whether records are to be read and judged.
     pub verification: bool,
     /// The consumer groups that are to read the topics together.
@@ -31,7 +35,8 @@ pub struct Group {
     pub consent: Option<Consent>,
     /// The consent to drop records: topic and config keys.
     pub data_loss: Option<(String, BTreeSet<String>)>,
-    /// What the user acknowledged: ids of topics and clusters, and `deleted:ID` of topics.
+    /// What the user acknowledged: ids of topics and clusters, `deleted:ID` of topics, and `forget:ID` of clusters whose
+    /// locks can't be undone.
     pub acknowledged: BTreeSet<String>,
 }
 

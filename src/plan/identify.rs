@@ -3,6 +3,7 @@
 use super::decide::deleted;
 use super::decision::{Decision, Input, Stage, Standing, TopicDecision};
 use super::group::{Group, Topic};
+use super::locks::LockStanding;
 use super::memory::{Memory, TopicMemory};
 use super::observed::{Records, TopicReading, View};
 
@@ -32,6 +33,7 @@ pub(super) fn identify(topic: &Topic, input: &Input<'_>, decision: &mut Decision
         accepted: None,
         drifted: false,
         replaced: None,
+        lock: LockStanding::NotWanted,
         config: None,
     };
     let elsewhere = decision.other_cluster.is_some();

@@ -31,6 +31,17 @@ pub struct Memory {
     pub spent: BTreeSet<Spent>,
     /// Consents to data loss that were used and still stand in the spec: topic and config key.
     pub spent_data_loss: BTreeSet<(String, String)>,
+    /// The ALTER locks that the operator set, or is about to set, and did not take away.
+    pub locks: BTreeSet<Lock>,
+}
+
+/// An ALTER lock of ours: the ACL `DENY ALTER` for `User:*` and host `*` on the literal name of a topic.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lock {
+    /// The topic.
+    pub topic: String,
+    /// The cluster on which it was set.
+    pub cluster_id: String,
 }
 
 /// The memory of one topic.
@@ -111,6 +122,18 @@ impl Memory {
                 self.spent.insert(Spent::of(&intent));
             }
         }
+    }
+
+    /// Whether the topic has a lock of ours on the cluster that the memory speaks of.
+    pub fn has_locked(&self, topic: &str) -> bool {
+        let locks = self.locks.iter();
+        let mut here = locks.filter(|lock| Some(&lock.cluster_id) == self.cluster_id.as_ref());
+        here.any(|lock| lock.topic == topic)
+    }
+
+    /// Notes that Kafka took a lock away: only that ends the memory of it.
+    pub fn mark_unlocked(&mut self, lock: &Lock) {
+        self.locks.remove(lock);
     }
 
     /// Notes that the operator created a topic, so that a declared config is not taken for a threat to foreign data.

@@ -30,6 +30,8 @@ mod group;
 mod identify;
 mod key_schemes;
 mod keys_verified;
+mod locked;
+mod locks;
 mod memory;
 mod observed;
 mod predict;
@@ -58,8 +60,11 @@ pub use exit::{Exit, exit_table};
 pub use group::{Consent, Group, Topic};
 pub use key_schemes::key_schemes_at;
 pub use keys_verified::{About, Evidence, readable};
-pub use memory::{Intent, Memory, Owner, Spent, TopicMemory};
-pub use observed::{Records, TopicId, TopicReading, TopicState, TopicView, View};
+pub use locks::{LockStanding, forget};
+pub use memory::{Intent, Lock, Memory, Owner, Spent, TopicMemory};
+pub use observed::{
+    LockSeen, LocksFailure, LocksView, Records, TopicId, TopicReading, TopicState, TopicView, View,
+};
 pub use predict::predict;
 pub use remedy::{Proposal, movement, proposals};
 pub use report::{

@@ -64,3 +64,43 @@ pub struct View {
     /// The named topics. A name that is not here was not read yet.
     pub topics: BTreeMap<String, TopicView>,
 }
+
+/// What was seen of the ALTER locks on a group's topics: the ACL `DENY ALTER` for `User:*` and host `*` on the literal name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LocksView {
+    /// Not looked at yet, or nobody wants to know.
+    #[default]
+    Unread,
+    /// Kafka does not tell.
+    Failed(LocksFailure),
+    /// They were looked at.
+    Seen {
+        /// Whether the cluster is known to let nobody near a topic that no ACL matches; `None` where that could not be
+        /// found out this time.
+        denies_by_default: Option<bool>,
+        /// What was seen of each topic. One that is not here was not looked at yet.
+        topics: BTreeMap<String, LockSeen>,
+    },
+}
+
+/// Why Kafka does not tell which locks stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LocksFailure {
+    /// The principal may not see ACLs; the words name the permission.
+    NotAuthorized(String),
+    /// The cluster has no authorizer, so an ACL would bind nobody; the broker's words.
+    NoAuthorizer(String),
+    /// No answer, or any other one.
+    Other(String),
+}
+
+/// What was seen of one topic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LockSeen {
+    /// The lock is there, whoever set it.
+    pub stands: bool,
+    /// Another ACL matches the topic: on its name, on a prefix of it, or on all topics.
+    pub other_acls: bool,
+    /// Whether the operator's principal may ALTER the topic, as the broker tells; `None` where it does not tell.
+    pub may_alter: Option<bool>,
+}

@@ -11,6 +11,8 @@ use super::decision::{Decision, Stage, TopicDecision};
 use super::group::Group;
 use super::key_schemes::{key_layout, key_schemes_aligned};
 use super::keys_verified::{Evidence, keys_verified};
+use super::locked::locked;
+use super::memory::Lock;
 use super::observed::TopicId;
 use super::slots::slots_aligned;
 use super::verdict::{Verdict, verdict};
@@ -36,12 +38,16 @@ pub struct Outcomes {
     pub growths: BTreeMap<String, Failure>,
     /// Of the config changes.
     pub configs: BTreeMap<String, Failure>,
+    /// Of the locks that were to be set, or to be put back after a growth.
+    pub locks: BTreeMap<String, Failure>,
+    /// Of the locks that were to be taken away.
+    pub unlocks: BTreeMap<Lock, Failure>,
 }
 
 impl Outcomes {
     /// Whether nothing failed.
     pub fn is_empty(&self) -> bool {
-        self.creates.is_empty() && self.growths.is_empty() && self.configs.is_empty()
+        self == &Self::default()
     }
 }
 
@@ -106,8 +112,8 @@ pub fn refused(reason: Reason, state: State, message: &str, paused: bool) -> Rep
         unjudged(ConditionType::KeysVerified),
         unjudged(ConditionType::ConsumersColocated),
         unjudged(ConditionType::SlotsAligned),
+        unjudged(ConditionType::Locked),
     ];
-    conditions.extend(not_asked_for());
     conditions.push(paused_condition(paused));
     Report {
         conditions,
@@ -177,8 +183,8 @@ pub fn report_with(
             consumers_colocated(group, decision, proofs.consumers),
         ),
     ];
-    conditions.extend(not_asked_for());
     conditions.push(condition(ConditionType::SlotsAligned, slots_aligned(group)));
+    conditions.push(condition(ConditionType::Locked, locked(context)));
     conditions.push(paused_condition(group.paused));
     Report {
         conditions,
@@ -220,12 +226,6 @@ fn accepted(decision: &Decision) -> Condition {
             "the spec is valid and the group holds its Managed topics",
         ),
     }
-}
-
-/// Conditions of what this version does not do: a spec that asks for it is not accepted.
-fn not_asked_for() -> Vec<Condition> {
-    let off = |kind, state| Condition::new(kind, state, Reason::Off, "not asked for");
-    vec![off(ConditionType::Locked, State::False)]
 }
 
 fn paused_condition(paused: bool) -> Condition {

@@ -39,7 +39,7 @@ impl Listener {
 }
 
 /// The users of PLAIN; each has its name with `-secret` as its password.
-pub(crate) const USERS: [&str; 10] = [
+pub(crate) const USERS: [&str; 12] = [
     "anna",
     "full",
     "no-create",
@@ -50,6 +50,8 @@ pub(crate) const USERS: [&str; 10] = [
     "no-describe",
     "no-describe-configs",
     "stranger",
+    "locker",
+    "hurried",
 ];
 /// The users of SCRAM, with the same passwords.
 const SCRAM_USERS: [&str; 2] = ["anna", "rotated"];
@@ -181,6 +183,20 @@ impl SecureKafka {
             .tool_ok("org.apache.kafka.tools.AclCommand", &args);
     }
 
+    /// Allows a user operations on the cluster itself.
+    pub(crate) fn allow_on_cluster(&self, user: &str, operations: &[&str]) {
+        let principal = format!("User:{user}");
+        let mut args = vec!["--add", "--cluster", "--allow-principal", &principal];
+        args.extend(operations.iter().flat_map(|it| ["--operation", *it]));
+        self.kafka
+            .tool_ok("org.apache.kafka.tools.AclCommand", &args);
+    }
+
+    /// All ACLs on topics by their names and prefixes that begin so, sorted: as Kafka's own tool lists them.
+    pub(crate) fn acls(&self, prefix: &str) -> Vec<String> {
+        acls(&self.kafka, prefix)
+    }
+
     /// Gives a user of SCRAM another password.
     pub(crate) fn replace_password(&self, user: &str, password: &str) {
         let change = format!("SCRAM-SHA-512=[iterations=4096,password={password}]");
@@ -188,6 +204,24 @@ impl SecureKafka {
         let args = [&args[..], &["--add-config", &change]].concat();
         self.kafka.tool_ok("kafka.admin.ConfigCommand", &args);
     }
+}
+
+/// As [`SecureKafka::acls`], of any broker with an authorizer.
+pub(crate) fn acls(kafka: &KafkaCluster, prefix: &str) -> Vec<String> {
+    let listed = kafka.tool_ok("org.apache.kafka.tools.AclCommand", &["--list"]);
+    let mut all = Vec::new();
+    let mut resource = None;
+    for line in listed.lines().map(str::trim) {
+        if line.starts_with("Current ACLs for resource") {
+            resource = line
+                .contains(&format!("resourceType=TOPIC, name={prefix}"))
+                .then_some(line);
+        } else if let Some(resource) = resource.filter(|_| line.starts_with('(')) {
+            all.push(format!("{resource} {line}"));
+        }
+    }
+    all.sort();
+    all
 }
 
 /// The password of a user.

@@ -307,7 +307,7 @@ pub(crate) fn groups_share_clusters_that_live_as_long_as_they_are_used(env: &Env
         "g",
         Interest {
             topics: [topic.clone()].into(),
-            configs: BTreeSet::new(),
+            ..Interest::default()
         },
     );
     watch.clusters.use_only("g", &slower);

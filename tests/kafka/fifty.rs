@@ -81,7 +81,7 @@ fn measure(what: &str, topic: &str, settings: &ConnectionSettings) {
     };
     let interest = Interest {
         topics: BTreeSet::from([topic.to_owned()]),
-        configs: BTreeSet::new(),
+        ..Interest::default()
     };
     for cluster in &all {
         cluster.set_interest("g", interest.clone());

@@ -56,7 +56,7 @@ fn allow(secure: &SecureKafka, prefix: &str) {
     });
 }
 
-fn as_user(secure: &SecureKafka, user: &str) -> ConnectionSettings {
+pub(super) fn as_user(secure: &SecureKafka, user: &str) -> ConnectionSettings {
     let login = login(user, &password(user));
     secured(secure, Listener::Login, Some(Sasl::Plain(login)))
 }

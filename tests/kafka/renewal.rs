@@ -35,7 +35,7 @@ impl Group {
         let watch = Watch::new(settings, polls);
         let interest = Interest {
             topics: BTreeSet::from([topic.to_owned()]),
-            configs: BTreeSet::new(),
+            ..Interest::default()
         };
         let group = Self {
             watch,

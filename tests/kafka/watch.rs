@@ -58,6 +58,7 @@ impl Watch {
             Interest {
                 topics: set(topics),
                 configs: set(configs),
+                ..Interest::default()
             },
         );
     }

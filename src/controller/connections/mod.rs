@@ -59,6 +59,10 @@ pub(super) struct Link {
     pub(super) settings: ConnectionSettings,
     /// The names under which other operators know the cluster.
     pub(super) aliases: Vec<Alias>,
+    /// The `KafkaConnection`; none for an inline connection.
+    pub(super) connection: Option<String>,
+    /// What the connection states of the brokers' setting `allow.everyone.if.no.acl.found`.
+    pub(super) allow_everyone: Option<bool>,
     /// The connection's rules, and the labels of the group's namespace; none for an inline connection.
     allowed: Option<(Arc<Rules>, BTreeMap<String, String>)>,
 }
@@ -263,6 +267,8 @@ impl Connections {
         Ok(Link {
             settings,
             aliases: aliases(&known.object),
+            connection: Some(name.to_owned()),
+            allow_everyone: known.object.spec.allow_everyone_if_no_acl_found,
             allowed: Some((Arc::clone(&known.rules), labels)),
         })
     }
@@ -276,6 +282,25 @@ impl Connections {
         let settings = resolver.connection(&known.object.spec).await;
         self.lookups.use_only(&user, &resolver.used);
         settings
+    }
+
+    /// The settings of the connection of that name, for what is left of groups that are gone; or why there are none, in
+    /// words.
+    pub(super) async fn settings_of(&self, name: &str) -> Result<ConnectionSettings, String> {
+        let known = self.lock().connections.get(name).cloned();
+        let known = known.ok_or_else(|| format!("the KafkaConnection {name} is gone"))?;
+        match self.settings(&known).await {
+            Ok(settings) => Ok(settings),
+            Err(LinkError::Refused(refusal)) => Err(refusal.message),
+            Err(LinkError::Api(error)) => Err(error.to_string()),
+        }
+    }
+
+    /// The cluster that a connection led to last; none if there is no such connection, or it never led anywhere.
+    pub(super) fn cluster_of(&self, name: &str) -> Option<String> {
+        let state = self.lock();
+        let status = state.connections.get(name)?.object.status.as_ref()?;
+        status.cluster_id.clone()
     }
 
     async fn inline(
@@ -301,6 +326,8 @@ impl Connections {
         Ok(Link {
             settings: resolver.checked(settings.with_security(security?))?,
             aliases: Vec::new(),
+            connection: None,
+            allow_everyone: None,
             allowed: None,
         })
     }

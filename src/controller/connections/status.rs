@@ -1,6 +1,6 @@
 //! The status of each `KafkaConnection`: whether it can be used, and whether its cluster answers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,9 @@ use super::super::status::kube_condition;
 use super::version::Versions;
 use super::{Known, LinkError, Refusal, Uses, user_of};
 use crate::api::{ConnectionStatus, KafkaConnection};
-use crate::kafka::{self, Cluster, ConnectionSettings, Interest, Operation, Use};
+use crate::kafka::{
+    self, CLUSTER_PERMISSIONS, Cluster, ConnectionSettings, Interest, Operation, Use,
+};
 use crate::plan::{Condition, ConditionType, Reason, State};
 
 /// How often clusters are looked at without a cause.
@@ -192,7 +194,14 @@ async fn missing(
             return None;
         }
     };
-    let mut missing = Vec::new();
+    let mut missing = missing_on_cluster(cluster, &uses).await;
+    // What our own lock denies is not missing: it is lifted when it is needed.
+    let locked: BTreeSet<String> = {
+        let claims = context.claims.all();
+        let locks = claims.iter().flat_map(|claim| &claim.spec.locks);
+        let ours = locks.filter(|lock| lock.connection.as_deref() == Some(name));
+        ours.map(|lock| lock.topic.clone()).collect()
+    };
     for (topic, uses) in &uses {
         let Some(Ok(granted)) = granted.get(topic) else {
             continue;
@@ -200,7 +209,11 @@ async fn missing(
         // Whether the principal may create it is of no interest: it is there.
         let uses: Vec<Use> = uses.iter().copied().collect();
         let lacking = kafka::missing(granted, &uses).into_iter();
-        let lacking = lacking.filter(|operation| *operation != Operation::Create);
+        let lacking = lacking.filter(|operation| match operation {
+            Operation::Create => false,
+            Operation::Alter => !locked.contains(topic),
+            _ => true,
+        });
         missing.extend(lacking.map(|operation| format!("{operation} on topic {topic}")));
     }
     let more = missing.len().saturating_sub(MOST_MISSING);
@@ -216,6 +229,24 @@ async fn missing(
     let missing = known.missing.clone();
     rights.insert(name.to_owned(), known);
     Some(missing)
+}
+
+/// The rights on the cluster that locks need and the principal lacks; none if they can't be read.
+async fn missing_on_cluster(cluster: &Cluster, uses: &Uses) -> Vec<String> {
+    if !uses.values().any(|uses| uses.contains(&Use::Lock)) {
+        return Vec::new();
+    }
+    match cluster.client().authorized_cluster_operations().await {
+        Ok(granted) => CLUSTER_PERMISSIONS
+            .iter()
+            .filter(|needed| needed.required && !granted.contains(&needed.operation))
+            .map(|needed| format!("{} on the cluster", needed.operation))
+            .collect(),
+        Err(error) => {
+            tracing::debug!(%error, "the rights on the cluster cannot be read");
+            Vec::new()
+        }
+    }
 }
 
 /// Whether the cluster answers, and its id as far as it is known.

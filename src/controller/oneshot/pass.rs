@@ -16,9 +16,9 @@ use super::step::{Step, begun, finish};
 use crate::api::{CoPartitionedTopicGroup, GroupStatus};
 use crate::kafka::{self, ClientProperties, Cluster, Clusters, Health, Interest};
 use crate::plan::{
-    Actions, Condition, ConditionType, Decision, Exit, Memory, Outcomes, Owner, Reason, Report,
-    State, TRIED_AGAIN, TopicReading, View, explain_auto_created, may_be_auto_created, predict,
-    refused, report, summarise,
+    Actions, Condition, ConditionType, Decision, Exit, LocksView, Memory, Outcomes, Owner, Reason,
+    Report, State, TRIED_AGAIN, TopicReading, View, explain_auto_created, may_be_auto_created,
+    predict, refused, report, summarise,
 };
 
 /// The pause between two looks for what is awaited.
@@ -76,6 +76,7 @@ impl Pass {
             let interest = Interest {
                 configs: topics.clone(),
                 topics,
+                ..Interest::default()
             };
             let cluster = kafka.cluster(&valid.settings)?;
             cluster.set_interest(&pass.key(), interest);
@@ -233,6 +234,7 @@ impl Pass {
             me: &self.me,
             take_over: NOBODY,
             conflicts,
+            locks: &LocksView::Unread,
         }
     }
 
@@ -376,6 +378,7 @@ fn carried_out(actions: Actions, acted: &Acted) -> Actions {
             .into_iter()
             .filter(|alter| !acted.outcomes.configs.contains_key(&alter.topic))
             .collect(),
+        ..Actions::default()
     }
 }
 
@@ -388,7 +391,9 @@ fn valid(
     let annotations = group.metadata.annotations.clone().unwrap_or_default();
     let settings = without_kubernetes(&group.spec.kafka, properties);
     match (validate(&group.spec, &annotations), settings) {
-        (Ok(declared), Ok(settings)) => {
+        (Ok(mut declared), Ok(settings)) => {
+            // A lock is remembered before it is set, and a run like this has no memory.
+            declared.group.alter_lock = false;
             Ok(declared.on(settings.with_request_timeout(request_timeout)))
         }
         (declared, settings) => {

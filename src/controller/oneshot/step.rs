@@ -85,6 +85,9 @@ pub(super) fn begun(group: &Group, decision: &Decision) -> Vec<Step> {
         creates,
         growths,
         configs,
+        // A run without Kubernetes locks nothing.
+        locks: _,
+        unlocks: _,
     } = &decision.actions;
     let creates = creates.iter().map(|create| {
         let action = Action::Create {

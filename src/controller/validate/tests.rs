@@ -65,27 +65,29 @@ fn annotations_pause_and_acknowledge() {
 
 #[test]
 fn what_is_not_implemented_is_refused_by_name() {
-    for (field, change) in [
-        ("alterLock", json!({"alterLock": "Deny"})),
-        (
-            "consumerGroups",
-            json!({"consumerGroups": [{"groupId": "g"}]}),
-        ),
-    ] {
-        let said = problems(|spec| {
-            for (key, value) in change.as_object().expect("fields") {
-                spec[key] = value.clone();
+    let said = problems(|spec| spec["consumerGroups"] = json!([{"groupId": "g"}]));
+    assert!(said.contains("consumerGroups"), "{said}");
+}
+
+#[test]
+fn a_lock_needs_a_way_to_undo_it() {
+    let locked = |lock: &str, kafka| {
+        let spec = spec(|spec| {
+            spec["alterLock"] = json!(lock);
+            if kafka != json!(null) {
+                spec["kafka"] = kafka;
             }
         });
-        assert!(said.contains(field), "{field}: {said}");
-    }
+        validate(&spec, &BTreeMap::new()).map(|valid| valid.group.alter_lock)
+    };
+    let said = locked("Deny", json!(null)).expect_err("an inline connection");
     assert!(
-        validate(
-            &spec(|spec| spec["alterLock"] = json!("None")),
-            &BTreeMap::new()
-        )
-        .is_ok()
+        said.join("; ").contains("needs kafka.connectionRef"),
+        "{said:?}"
     );
+    assert_eq!(locked("None", json!(null)), Ok(false));
+    let by_name = json!({"connectionRef": {"name": "prod"}});
+    assert_eq!(locked("Deny", by_name), Ok(true));
 }
 
 #[test]

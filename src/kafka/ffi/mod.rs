@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code)]
 
+mod acls;
 mod cluster;
 mod consume;
 mod inventory;
@@ -27,12 +28,15 @@ use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka_sys as sys;
 use sys::rd_kafka_admin_op_t as Op;
 
+pub(super) use acls::{create_locks, delete_locks, describe_topic_acls};
 pub(super) use cluster::{authorized_cluster_operations, cluster_id, probe};
 pub(super) use consume::{Consumed, ConsumerQueue};
 pub(super) use inventory::{all_topics, committed, group_ids};
 pub(super) use offsets::{PartitionOffset, Which, list_offsets};
 use operations::operations;
-pub(super) use read::{authorized_operations, broker_config, describe_configs, describe_topics};
+pub(super) use read::{
+    authorized_operations, describe_broker_config, describe_configs, describe_topics,
+};
 pub(super) use token::set_token;
 pub(super) use write::{alter_configs, create_partitions, create_topics};
 

@@ -19,10 +19,11 @@ impl Resources {
         &mut self,
         topic: &str,
     ) -> Result<*mut sys::rd_kafka_ConfigResource_t, Failure> {
-        self.add_of(sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_TOPIC, topic)
+        let kind = sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_TOPIC;
+        self.add_kind(kind, topic)
     }
 
-    fn add_of(
+    fn add_kind(
         &mut self,
         kind: sys::rd_kafka_ResourceType_t,
         name: &str,
@@ -208,31 +209,40 @@ pub(in super::super) fn describe_configs(
     for name in names {
         resources.add(name)?;
     }
-    configs(handle, limits, resources)
+    let shown = |entries: BTreeMap<String, Option<String>>| {
+        let shown = entries.into_iter();
+        shown
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect()
+    };
+    let configs = configs(handle, limits, &mut resources)?.into_iter();
+    Ok(configs
+        .map(|(name, found)| (name, found.map(shown)))
+        .collect())
 }
 
-/// The effective config of one broker, which answers itself, without values that it hides.
-pub(in super::super) fn broker_config(
+/// All config keys of the broker that is asked, with their values where it shows them.
+pub(in super::super) fn describe_broker_config(
     handle: Handle<'_>,
     limits: Limits,
-    id: i32,
-) -> Result<BTreeMap<String, String>, Failure> {
-    let mut resources = Resources(Vec::new());
-    resources.add_of(
+    broker: i32,
+) -> Result<BTreeMap<String, Option<String>>, Failure> {
+    let mut resources = Resources(Vec::with_capacity(1));
+    resources.add_kind(
         sys::rd_kafka_ResourceType_t::RD_KAFKA_RESOURCE_BROKER,
-        &id.to_string(),
+        &broker.to_string(),
     )?;
-    let mut found = configs(handle, limits, resources)?;
-    found
-        .pop()
-        .map_or_else(|| Err(Failure::unanswered()), |(_, found)| found)
+    let found = configs(handle, limits, &mut resources)?;
+    let found = found.into_iter().next().map(|(_, found)| found);
+    found.unwrap_or_else(|| Err(Failure::unanswered()))
 }
 
+/// The entries of each resource.
 fn configs(
     handle: Handle<'_>,
     limits: Limits,
-    mut resources: Resources,
-) -> Result<PerName<BTreeMap<String, String>>, Failure> {
+    resources: &mut Resources,
+) -> Result<PerName<BTreeMap<String, Option<String>>>, Failure> {
     let options = Options::new(handle, Op::RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, limits)?;
     let event = ask(handle, &options, limits, |client, options, queue| {
         // SAFETY: all are live; the resources are copied.
@@ -289,16 +299,16 @@ pub(super) unsafe fn resource_outcome(
 /// `resource` points into a live event.
 unsafe fn entries(
     resource: *const sys::rd_kafka_ConfigResource_t,
-) -> Result<BTreeMap<String, String>, Failure> {
-    // SAFETY: the caller's promise; strings are copied, a null value (hidden by the broker) is skipped.
-    let entries: BTreeMap<String, String> = unsafe {
+) -> Result<BTreeMap<String, Option<String>>, Failure> {
+    // SAFETY: the caller's promise; strings are copied, and the value of an entry that the broker hides is null.
+    let entries: BTreeMap<String, Option<String>> = unsafe {
         let mut count = 0;
         let entries = sys::rd_kafka_ConfigResource_configs(resource, &raw mut count);
         items(entries, count)
             .iter()
             .filter_map(|entry| {
                 let name = text(sys::rd_kafka_ConfigEntry_name(*entry))?;
-                Some((name, text(sys::rd_kafka_ConfigEntry_value(*entry))?))
+                Some((name, text(sys::rd_kafka_ConfigEntry_value(*entry))))
             })
             .collect()
     };

@@ -10,6 +10,7 @@ mod create;
 mod drift;
 mod follow;
 mod freeze;
+mod locks;
 mod messages;
 mod model;
 mod once;
@@ -40,6 +41,7 @@ struct World {
     group: Group,
     memory: Memory,
     view: View,
+    locks: LocksView,
     me: Owner,
     take_over: BTreeSet<String>,
     conflicts: BTreeMap<String, String>,
@@ -60,6 +62,7 @@ fn group(partitions: i32) -> World {
             topics: Vec::new(),
             sample_keys: Vec::new(),
             redis_templates: Vec::new(),
+            alter_lock: false,
             verification: false,
             consumer_groups: Vec::new(),
             consent: None,
@@ -71,6 +74,7 @@ fn group(partitions: i32) -> World {
             cluster_id: "K1".to_owned(),
             topics: BTreeMap::new(),
         },
+        locks: LocksView::Unread,
         me: owner("main", "uid-1"),
         take_over: BTreeSet::new(),
         conflicts: BTreeMap::new(),
@@ -267,6 +271,7 @@ impl World {
             group: &self.group,
             memory: &self.memory,
             view: &self.view,
+            locks: &self.locks,
             me: &self.me,
             take_over: &self.take_over,
             conflicts: &self.conflicts,

@@ -4,6 +4,7 @@
 //! longer. `PROPTEST_CASES` sets how many worlds are tried, if it is more than [`HISTORIES`].
 
 mod exhaustive;
+mod locks;
 mod rules;
 mod run;
 

@@ -158,6 +158,8 @@ impl Moment {
             creates,
             growths,
             configs: _,
+            locks: _,
+            unlocks: _,
         } = &actions;
         let fails = |request: usize| failing & (1 << request) != 0;
         for (request, create) in creates.iter().enumerate() {

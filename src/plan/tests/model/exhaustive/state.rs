@@ -171,6 +171,7 @@ pub(super) fn choose(group: &Group, memory: &Memory, view: &View, rival: bool) -
         group,
         memory,
         view,
+        locks: &LocksView::Unread,
         me: &owner("main", "uid-1"),
         take_over: &BTreeSet::new(),
         conflicts: &conflicts.into_iter().collect(),
