@@ -277,6 +277,33 @@ pub(crate) fn what_no_rule_allows_is_refused_and_what_stood_is_kept(env: &Env) {
     standing.wait_for("PartitionsAligned", "Unknown", "NotPermitted");
 }
 
+pub(crate) fn consumer_groups_need_a_rule_and_a_right(env: &Env) {
+    let kafka = env.secure();
+    let place = Place::new(env, "consumers");
+    let [topic] = names(["mine"]);
+    let app = unique("app");
+    let mut connection = place.anna(kafka);
+    place.connect(&connection);
+    let group = place.group("watched");
+    let mut asked = place.spec(&[&topic]);
+    asked["consumerGroups"] = json!([{"groupId": app}]);
+    group.apply(&asked);
+    let message = group.wait_for("Accepted", "False", "NotPermitted");
+    let words = format!("may not read the consumer groups {app}");
+    assert!(message.contains(&words), "{message}");
+
+    let mut rule = place.everything();
+    rule["consumerGroups"] = json!([{"groupId": app}]);
+    connection["rules"] = json!([rule]);
+    place.connect(&connection);
+    group.wait_ready();
+    let message = group.wait_for("ConsumersColocated", "Unknown", "GroupNotAuthorized");
+    assert!(message.contains("DESCRIBE"), "{message}");
+    assert!(message.contains(&app), "{message}");
+    kafka.allow_group("anna", &app);
+    group.wait_for("ConsumersColocated", "Unknown", "GroupMissing");
+}
+
 pub(crate) fn missing_rights_are_listed(env: &Env) {
     let kafka = env.secure();
     let place = Place::new(env, "rights");

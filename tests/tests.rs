@@ -11,6 +11,7 @@ mod api;
 mod auto_created;
 mod chart;
 mod claims;
+mod colocated;
 mod configs;
 mod conformance;
 mod connections;
@@ -182,6 +183,10 @@ trials! {
         fifty_plaintext_connections,
         fifty_encrypted_connections,
         fifty_connections_with_login,
+    ];
+    colocated: [
+        members_that_read_together_or_apart_are_told_and_nothing_is_written_without_news,
+        sub_topologies_of_kafka_streams_are_told_apart_until_a_store_joins_them,
     ];
     groups: [
         groups_of_all_protocols_are_read_with_their_members,
@@ -403,6 +408,7 @@ trials! {
         a_reading_gives_its_sink_back,
     ];
     connections: [
+        consumer_groups_need_a_rule_and_a_right,
         a_group_works_through_a_connection_and_no_secret_shows,
         what_no_rule_allows_is_refused_and_what_stood_is_kept,
         missing_rights_are_listed,

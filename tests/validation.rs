@@ -54,10 +54,6 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
             "verification.interval: wanted a time from 10s to 720h",
         ),
         (
-            set("consumerGroups", json!([{"groupId": "trading-app"}])),
-            "consumerGroups",
-        ),
-        (
             set("redis", json!({"keyTemplates": ["market"]})),
             "redis.keyTemplates: \"market\" has no %s",
         ),

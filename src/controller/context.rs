@@ -11,6 +11,7 @@ use super::claims::Claims;
 use super::connections::Connections;
 use super::gate::Gate;
 use super::metrics::Metrics;
+use super::placement::Watcher;
 use super::verification::Verifier;
 use crate::api::GroupStatus;
 use crate::kafka::Clusters;
@@ -34,6 +35,8 @@ pub(super) struct Context {
     pub(super) connections: Connections,
     /// What records say.
     pub(super) verifier: Verifier,
+    /// What consumer groups do.
+    pub(super) placement: Watcher,
     /// The claims.
     pub(super) claims: Claims,
     /// Publishes Events.
@@ -55,6 +58,7 @@ impl Context {
     pub(super) fn forget(&self, group: &str) {
         self.kafka.forget(group);
         self.verifier.forget(group);
+        self.placement.forget(group);
         self.connections.forget(group);
         self.attempts.forget(group);
         self.setbacks.forget(group);

@@ -6,6 +6,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use crate::kafka::Error;
 use crate::plan::Reason;
 
 /// Counters of the controller.
@@ -16,6 +17,8 @@ pub(super) struct Metrics {
     readings: Family<ReadingLabels, Counter>,
     read_bytes: Counter,
     orphaned_locks: Gauge,
+    group_readings: Family<PassLabels, Counter>,
+    placements: Family<ReadingLabels, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -30,7 +33,8 @@ struct PassLabels {
 
 impl Metrics {
     /// Registers the counters: `reconciles` by `outcome` (`Ok` or the kind of error), `status_writes`, and what records were
-    /// read: `verifications` by `reason` and `verification_bytes`; and the gauge `orphaned_locks`.
+    /// read: `verifications` by `reason` and `verification_bytes`; of consumer groups `consumer_group_readings` by `outcome` and
+    /// `placements` by `reason`; and the gauge `orphaned_locks`.
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("reconciles", "Passes over a group", self.passes.clone());
         registry.register(
@@ -53,6 +57,16 @@ impl Metrics {
             "ALTER locks in claims that no KafkaConnection leads to any more",
             self.orphaned_locks.clone(),
         );
+        registry.register(
+            "consumer_group_readings",
+            "Readings of all consumer groups that are asked for on one connection",
+            self.group_readings.clone(),
+        );
+        registry.register(
+            "placements",
+            "Changes of the verdict on a group's consumers by the reason of ConsumersColocated",
+            self.placements.clone(),
+        );
     }
 
     /// Counts a pass.
@@ -74,6 +88,20 @@ impl Metrics {
     /// Counts what a reading of records took.
     pub(super) fn read(&self, bytes: u64) {
         self.read_bytes.inc_by(bytes);
+    }
+
+    /// Counts a reading of consumer groups.
+    pub(super) fn groups_read<T>(&self, read: &Result<T, Error>) {
+        let outcome = read.as_ref().map_or_else(Error::kind, |_| "Ok");
+        let labels = PassLabels { outcome };
+        self.group_readings.get_or_create(&labels).inc();
+    }
+
+    /// Counts a changed verdict on consumers.
+    pub(super) fn placed(&self, reason: Reason) {
+        let reason = reason.as_str();
+        let labels = ReadingLabels { reason };
+        self.placements.get_or_create(&labels).inc();
     }
 
     /// Counts what a reading of records led to.

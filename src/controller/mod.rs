@@ -26,6 +26,7 @@ pub(crate) mod marks;
 pub(crate) mod memory;
 mod metrics;
 pub mod oneshot;
+mod placement;
 mod proof;
 mod reconcile;
 mod report;

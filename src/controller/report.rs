@@ -40,13 +40,14 @@ impl Pass {
         settled: &Settled,
     ) -> Result<Action, Error> {
         let proof = self.proof(valid, &settled.decision);
+        let placement = self.placement(valid, &settled.decision);
         let mut said = report_with(
             &valid.group,
             &settled.decision,
             &settled.outcomes,
             Proofs {
                 records: proof.as_ref().map(|proof| &proof.evidence),
-                consumers: None,
+                consumers: placement.as_ref(),
             },
         );
         explain(&mut said, &settled.decision, cluster).await;
@@ -112,6 +113,7 @@ impl Pass {
         );
         self.context.kafka.forget(&self.subject.key());
         self.context.verifier.forget(&self.subject.key());
+        self.context.placement.forget(&self.subject.key());
         let new = GroupStatus {
             conditions: new.conditions,
             observed_generation: new.observed_generation,
@@ -128,6 +130,7 @@ impl Pass {
         cluster: &Cluster,
     ) -> Result<Action, Error> {
         self.context.verifier.suspend(&self.subject.key());
+        self.context.placement.suspend(&self.subject.key());
         self.context.connections.suspect(&self.subject.key());
         let health = cluster.health();
         let old = self.old.clone().unwrap_or_default();

@@ -29,6 +29,7 @@ use super::gate::Gate;
 use super::http::{Caches, Pages};
 use super::lease::Term;
 use super::memory::Subject;
+use super::placement::{self, Watcher};
 use super::reconcile::{WatchedGroup, reconcile};
 use super::run::{Counters, Settings};
 use super::verification::{self, Verifier};
@@ -140,6 +141,7 @@ pub(super) async fn lead(office: &Office<'_>, term: Term, stopped: watch::Receiv
     tasks.spawn(look_again(context.clone(), triggers.clone()));
     tasks.spawn(connections::report(context.clone()));
     tasks.spawn(read_records(context.clone(), triggers.clone()));
+    tasks.spawn(read_consumer_groups(context.clone(), triggers.clone()));
     tasks.spawn(announce_kafka_changes(context.clone(), triggers));
     tasks.spawn(collect_claims(
         context,
@@ -203,6 +205,10 @@ async fn context(
         ),
         verifier: Verifier::new(
             office.settings.verification_budget,
+            office.counters.passes.clone(),
+        ),
+        placement: Watcher::new(
+            office.settings.poll_interval,
             office.counters.passes.clone(),
         ),
         claims: Claims::new(Api::all(client.clone()), Arc::clone(&gate)),
@@ -385,6 +391,15 @@ async fn read_records(context: Arc<Context>, triggers: Triggers) {
         async move { triggers.announce_group(&group).await }
     };
     verification::run(&context.verifier, announce).await;
+}
+
+/// Reads consumer groups for the groups that want it, and announces those of which something else is known.
+async fn read_consumer_groups(context: Arc<Context>, triggers: Triggers) {
+    let announce = |group: String| {
+        let triggers = &triggers;
+        async move { triggers.announce_group(&group).await }
+    };
+    placement::run(&context.placement, &context.kafka, announce).await;
 }
 
 async fn collect_claims(

@@ -134,7 +134,6 @@ pub(super) fn validate(
 ) -> Result<Declared, Vec<String>> {
     let mut problems = Vec::new();
     connection(&spec.kafka, &mut problems);
-    not_implemented(spec, &mut problems);
     lock(spec, &mut problems);
     names(&spec.topics, &mut problems);
     counts(spec, &mut problems);
@@ -314,16 +313,6 @@ fn asked(reference: &ConsumerGroupRef) -> Option<Asked> {
     id.or_else(|| reference.prefix.clone().map(Asked::Prefix))
 }
 
-/// A field of the API that this version does not act on is refused: silence would look like consent.
-fn not_implemented(spec: &GroupSpec, problems: &mut Vec<String>) {
-    let mut refuse = |asked: bool, field: &str| {
-        if asked {
-            problems.push(unavailable(field, "leave it out"));
-        }
-    };
-    refuse(!spec.consumer_groups.is_empty(), "consumerGroups");
-}
-
 /// A lock outlives the group for a while, and so must the way to undo it.
 fn lock(spec: &GroupSpec, problems: &mut Vec<String>) {
     if spec.alter_lock == Some(AlterLock::Deny) && spec.kafka.inline.is_some() {
@@ -333,10 +322,6 @@ fn lock(spec: &GroupSpec, problems: &mut Vec<String>) {
                 .to_owned(),
         );
     }
-}
-
-fn unavailable(field: &str, instead: &str) -> String {
-    format!("{field}: not implemented in this version; {instead}")
 }
 
 /// Kafka's own rules for names (org.apache.kafka.common.internals.Topic), and one of ours: `__` is Kafka's own.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::changes::Changes;
+use super::client::Client;
 use super::cluster::{Cluster, PollSettings};
 use super::error::Error;
 use super::guard::WriteGuard;
@@ -60,6 +61,12 @@ impl Clusters {
         });
         let before = before.map(|(_, cluster)| Arc::clone(cluster));
         self.find(&mut clusters, connection, before.as_deref())
+    }
+
+    /// The connection to a cluster that is in use, for readings beside the snapshot; `None` if it is not.
+    pub fn client_of(&self, connection: &ConnectionSettings) -> Option<Client> {
+        let clusters = self.lock();
+        Some(clusters.get(&connection.normalised())?.client())
     }
 
     fn find(

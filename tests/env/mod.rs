@@ -105,8 +105,8 @@ pub(crate) fn tool(name: &str) -> PathBuf {
     part("tools").join(name)
 }
 
-/// Where `make setup` has put a part (`controlplane`, `kafka`). The script knows; nothing here repeats how.
-fn part(name: &str) -> &'static Path {
+/// Where `make setup` has put a part (`controlplane`, `kafka`, `clients-node`). The script knows; nothing here repeats how.
+pub(crate) fn part(name: &str) -> &'static Path {
     static PARTS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
     let parts = PARTS.get_or_init(|| {
         let output = Command::new(script("parts"))

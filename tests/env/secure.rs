@@ -192,6 +192,15 @@ impl SecureKafka {
             .tool_ok("org.apache.kafka.tools.AclCommand", &args);
     }
 
+    /// Lets a user describe a consumer group.
+    pub(crate) fn allow_group(&self, user: &str, group: &str) {
+        let principal = format!("User:{user}");
+        let args = ["--add", "--group", group, "--operation", "Describe"];
+        let args = [&args[..], &["--allow-principal", &principal]].concat();
+        self.kafka
+            .tool_ok("org.apache.kafka.tools.AclCommand", &args);
+    }
+
     /// All ACLs on topics by their names and prefixes that begin so, sorted: as Kafka's own tool lists them.
     pub(crate) fn acls(&self, prefix: &str) -> Vec<String> {
         acls(&self.kafka, prefix)

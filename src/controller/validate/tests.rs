@@ -64,12 +64,6 @@ fn annotations_pause_and_acknowledge() {
 }
 
 #[test]
-fn what_is_not_implemented_is_refused_by_name() {
-    let said = problems(|spec| spec["consumerGroups"] = json!([{"groupId": "g"}]));
-    assert!(said.contains("consumerGroups"), "{said}");
-}
-
-#[test]
 fn a_lock_needs_a_way_to_undo_it() {
     let locked = |lock: &str, kafka| {
         let spec = spec(|spec| {
