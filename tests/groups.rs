@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use copartition::kafka::{
     Client, ConnectionSettings, FoundGroups, GroupReader, Metrics, WantedGroups, WriteGuard,
@@ -11,6 +11,7 @@ use copartition::placement::{ConsumerGroup, Phase, Protocol};
 use tokio::runtime::Runtime;
 
 use crate::env::{Env, unique, wait_for};
+use crate::joiner::join_in_pairs;
 use crate::members::Members;
 
 /// JVMs that join share two cores with servers.
@@ -48,6 +49,19 @@ impl Reader {
     pub(crate) fn read(&mut self, wanted: &WantedGroups) -> FoundGroups {
         let read = self.groups.read(&self.client, wanted, Duration::ZERO);
         self.runtime.block_on(read).expect("the brokers answer")
+    }
+
+    /// How many questions were asked.
+    fn requests(&self) -> u64 {
+        let apis = [
+            "Metadata",
+            "ListGroups",
+            "DescribeGroups",
+            "ConsumerGroupDescribe",
+            "StreamsGroupDescribe",
+        ];
+        let asked = apis.iter();
+        asked.map(|api| self.metrics.requests(api, "Ok")).sum()
     }
 
     /// A group by its id, once its coordinator tells of it.
@@ -178,19 +192,7 @@ pub(crate) fn groups_of_all_protocols_are_read_with_their_members(env: &Env) {
         }
     }
     // All of them by their prefix, in a handful of requests.
-    let count = |reader: &Reader| -> u64 {
-        let apis = [
-            "Metadata",
-            "ListGroups",
-            "DescribeGroups",
-            "ConsumerGroupDescribe",
-            "StreamsGroupDescribe",
-        ];
-        apis.iter()
-            .map(|api| reader.metrics.requests(api, "Ok"))
-            .sum()
-    };
-    let before = count(&reader);
+    let before = reader.requests();
     let found = reader.read(&WantedGroups {
         ids: BTreeSet::new(),
         prefixes: BTreeSet::from([prefix.clone()]),
@@ -203,7 +205,7 @@ pub(crate) fn groups_of_all_protocols_are_read_with_their_members(env: &Env) {
         .chain(applications.map(|(name, ..)| name))
         .collect();
     assert_eq!(names, expected.into_iter().collect::<Vec<_>>());
-    assert_eq!(count(&reader) - before, 5);
+    assert_eq!(reader.requests() - before, 5);
     let nobody = reader.group(&unique("nobody")).expect("an answer");
     assert_eq!(nobody.phase, Phase::Missing);
     members_join_and_leave(&mut reader, &mut members, &id("range"), topics);
@@ -251,4 +253,35 @@ pub(crate) fn an_application_that_stopped_over_unequal_counts_still_names_its_to
     assert_eq!(group.protocol, Protocol::Streams);
     let sources: BTreeSet<&String> = group.sub_topologies[0].source_topics.iter().collect();
     assert_eq!(sources, BTreeSet::from([&a, &b]), "{group:?}");
+}
+
+pub(crate) fn a_hundred_groups_of_two_members_take_a_few_requests(env: &Env) {
+    let [left, right] = [unique("left"), unique("right")];
+    for topic in [&left, &right] {
+        env.kafka.create_topic(topic, 2);
+    }
+    let prefix = format!("{}-", unique("hundred"));
+    let ids: Vec<String> = (0..100).map(|number| format!("{prefix}{number}")).collect();
+    let mut reader = Reader::new(&settings(env));
+    join_in_pairs(&env.kafka.bootstrap(), &ids, &[&left, &right]);
+    let wanted = WantedGroups {
+        ids: ids.iter().cloned().collect(),
+        prefixes: BTreeSet::new(),
+    };
+    let (before, began) = (reader.requests(), Instant::now());
+    let found = reader.read(&wanted);
+    let (asked, took) = (reader.requests() - before, began.elapsed());
+    println!("100 groups of two members: {asked} requests, {took:?}");
+    for (id, group) in &found.groups {
+        let group = group
+            .as_ref()
+            .unwrap_or_else(|error| panic!("{id}: {error}"));
+        assert_eq!(group.phase, Phase::Stable, "{group:?}");
+        assert_eq!(group.members.len(), 2, "{group:?}");
+        assert!(together(group, [&left, &right]), "{group:?}");
+    }
+    assert_eq!(found.groups.len(), 100);
+    // The issue asks for at most two a group; it is one for the brokers, one for the groups of each, and one for a hundred
+    // descriptions.
+    assert_eq!(asked, 3);
 }

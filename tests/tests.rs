@@ -30,6 +30,7 @@ mod gitops;
 mod group;
 mod groups;
 mod growth;
+mod joiner;
 mod kafka;
 mod leader;
 mod lifecycle;
@@ -191,6 +192,7 @@ trials! {
     groups: [
         groups_of_all_protocols_are_read_with_their_members,
         an_application_that_stopped_over_unequal_counts_still_names_its_topics,
+        a_hundred_groups_of_two_members_take_a_few_requests,
     ];
     conformance: [
         java_puts_keys_where_murmur2_says,
