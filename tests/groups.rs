@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use copartition::kafka::{
     Client, ConnectionSettings, FoundGroups, GroupReader, Metrics, WantedGroups, WriteGuard,
 };
-use copartition::placement::{ConsumerGroup, Phase, Protocol};
+use copartition::placement::{
+    Asked, ConsumerGroup, Counted, Outcome, Phase, Protocol, Reason, judge,
+};
 use tokio::runtime::Runtime;
 
 use crate::env::{Env, unique, wait_for};
@@ -102,6 +104,16 @@ fn seats(group: &ConsumerGroup, topic: &str) -> Vec<Vec<i32>> {
     group.members.iter().map(of).collect()
 }
 
+/// What the judge says of a group that is to read topics of three partitions together.
+fn judged(group: &ConsumerGroup, topics: [&str; 2]) -> (Outcome, Reason) {
+    let counted = topics.map(|name| Counted {
+        name: name.to_owned(),
+        partitions: 3,
+    });
+    let asked = Asked::Id(group.id.clone());
+    judge(&counted, &[asked], std::slice::from_ref(group), &[]).says()
+}
+
 /// Whether each member reads the same-numbered partitions of both topics.
 fn together(group: &ConsumerGroup, topics: [&str; 2]) -> bool {
     seats(group, topics[0]) == seats(group, topics[1])
@@ -164,8 +176,17 @@ pub(crate) fn groups_of_all_protocols_are_read_with_their_members(env: &Env) {
         read.insert(name, group);
     }
     // Three partitions of two topics over two members: range keeps them together, round-robin deals them out in turn.
-    for (name, expected) in [("range", true), ("roundrobin", false), ("new-range", true)] {
-        assert_eq!(together(&read[name], topics), expected, "{:?}", read[name]);
+    let split = (Outcome::Refuted, Reason::SplitMembers);
+    let kept = (Outcome::Colocated, Reason::Colocated);
+    for (name, expected) in [("range", kept), ("roundrobin", split), ("new-range", kept)] {
+        assert_eq!(judged(&read[name], topics), expected, "{:?}", read[name]);
+    }
+    // The others promise nothing: what is together is so by chance.
+    let by_chance = (Outcome::Colocated, Reason::ColocatedByChance);
+    for name in ["cooperative", "new-uniform"] {
+        let together = together(&read[name], topics);
+        let expected = if together { by_chance } else { split };
+        assert_eq!(judged(&read[name], topics), expected, "{:?}", read[name]);
     }
     for (name, protocol, shape) in applications {
         let group = reader.stable(&id(name), 2, &members);
@@ -187,9 +208,11 @@ pub(crate) fn groups_of_all_protocols_are_read_with_their_members(env: &Env) {
         assert!(group.members.iter().all(|it| it.process.is_some()));
         let tasks: usize = group.members.iter().map(|it| it.tasks.len()).sum();
         assert_eq!(tasks, 3 * sources.len(), "{group:?}");
-        if shape == "shared" {
-            assert!(together(&group, topics), "{group:?}");
-        }
+        let expected = match shape {
+            "shared" => kept,
+            _ => (Outcome::Refuted, Reason::SeparateSubTopologies),
+        };
+        assert_eq!(judged(&group, topics), expected, "{group:?}");
     }
     // All of them by their prefix, in a handful of requests.
     let before = reader.requests();

@@ -82,8 +82,8 @@ pub use inventory::{MOST_GROUPS, Readers};
 pub use metrics::Metrics;
 pub use model::{AclPattern, ConfigChange, Growth, Lock, NewTopic, TopicAcl, TopicDescription};
 pub use permissions::{
-    CLUSTER_PERMISSIONS, ClusterPermission, Operation, PERMISSIONS, Permission, Use,
-    cluster_permissions_table, least, missing, permissions_table,
+    CLUSTER_PERMISSIONS, ClusterPermission, GROUP_PERMISSION, Operation, PERMISSIONS, Permission,
+    Use, cluster_permissions_table, least, missing, permissions_table,
 };
 pub use properties::ClientProperties;
 pub use registry::Clusters;

@@ -115,8 +115,12 @@ pub struct Permission {
     pub requests: &'static str,
 }
 
-/// All rights on topics that the operator needs. It needs none on groups or on transactional ids, and on the cluster only
-/// what [`CLUSTER_PERMISSIONS`] says.
+/// The right on a consumer group that reading its assignments needs: ListGroups leaves groups without it out, and the
+/// descriptions refuse them. With the newer protocols coordinators ask for it on the topics as well, where it is there anyway.
+pub const GROUP_PERMISSION: Operation = Operation::Describe;
+
+/// All rights on topics that the operator needs. It needs none on transactional ids, on groups [`GROUP_PERMISSION`], and on the
+/// cluster only what [`CLUSTER_PERMISSIONS`] says.
 pub const PERMISSIONS: [Permission; 6] = [
     Permission {
         needed_to: Use::Observe,
@@ -309,6 +313,16 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn the_command_for_consumer_groups_grants_what_they_need() {
+        let (_, command) = PAGE.split_once("# watch\n").unwrap();
+        let command = command.split("```").next().unwrap();
+        assert!(command.contains("--group "), "{command}");
+        let operation = format!("--operation {}\n", GROUP_PERMISSION.tool_name());
+        assert!(command.ends_with(&operation), "{command}");
+        assert_eq!(command.matches("--operation").count(), 1);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use std::time::Duration;
 use super::client::Client;
 use super::connection::Connection;
 use super::error::Error;
+use super::permissions::GROUP_PERMISSION;
 use super::wire::{
     Code, ConsumerGroupDescribe, DescribeGroups, Failure, ListGroups, Metadata, Node, Session,
     StreamsGroupDescribe, code,
@@ -219,7 +220,7 @@ fn of_failure(failure: Failure) -> GroupError {
 fn refused(code: &Code, id: &str) -> GroupError {
     match code.number {
         code::GROUP_AUTHORIZATION_FAILED => GroupError::NotAuthorized(format!(
-            "DESCRIBE on the group {id} is not granted ({})",
+            "{GROUP_PERMISSION} on the group {id} is not granted ({})",
             code.name()
         )),
         code::TOPIC_AUTHORIZATION_FAILED => GroupError::NotAuthorized(format!(
