@@ -31,6 +31,9 @@
 //!
 //! **Sampling** ([`sample()`]) reads records themselves, on a handle and a thread of its own, and joins no group.
 //!
+//! **Consumer groups** ([`GroupReader`]) are read by Kafka's protocol itself, on own connections: the library knows only some kinds
+//! of them. So is the brokers' version.
+//!
 //! **Waiting** never blocks the runtime. librdkafka's calls block, so each runs on Tokio's blocking pool with
 //! a timeout, a few at a time per cluster; one thread per cluster serves the library's own events, from
 //! which it is learned why nobody answers. All `unsafe` code is in `ffi`.

@@ -25,8 +25,8 @@ use crate::plan::{PlacementEvidence, confirmed_placement};
 pub(super) use reading::Wish;
 use reading::{nothing, of, wanted};
 
-/// Readings of all connections at once.
-const READERS: usize = 8;
+/// Readings of all connections at once; most of their time they wait.
+const READERS: usize = 32;
 /// Polls from one reading to the next.
 const EVERY: u32 = 6;
 /// Polls until the reading that is to confirm another one.

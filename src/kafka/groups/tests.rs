@@ -148,6 +148,11 @@ fn what_is_not_of_consumers_is_unsupported() {
     let group = classic("Stable", "odd", vec![member(Vec::new(), vec![0, 1, 2])]);
     let refused = translate::classic(group, None);
     assert!(matches!(refused, Err(GroupError::Unsupported(words)) if words.contains("odd")));
+    // Kafka Streams without the tasks.
+    let given = assignment(&[("left", &[0])], &[]);
+    let group = classic("Stable", "stream", vec![member(Vec::new(), given)]);
+    let refused = translate::classic(group, None);
+    assert!(matches!(refused, Err(GroupError::Unsupported(_))));
     let other = translate::classic(classic("Unheard", "", Vec::new()), None).unwrap();
     assert_eq!(other.phase, Phase::Other("Unheard".to_owned()));
 }

@@ -61,7 +61,7 @@ fn classic_member(
 ) -> Result<Member, GroupError> {
     let unreadable = || {
         GroupError::Unsupported(format!(
-            "what its members were given is not in the format of consumers (assignor {})",
+            "what its members were given is not in a format that is known here (assignor {})",
             group.protocol
         ))
     };
@@ -76,12 +76,17 @@ fn classic_member(
     };
     if group.protocol == STREAMS {
         let partitions = read.assigned.iter().map(|topic| topic.partitions.len());
-        if let Some(tasks) = tasks(user_data, partitions.sum()) {
-            shown.add(&read.assigned, &tasks);
-            read.tasks = tasks;
-            read.tasks.sort();
-            read.tasks.dedup();
-        }
+        let partitions = partitions.sum();
+        // Without its sub-topologies an application would be judged by where its partitions are now.
+        let tasks = match tasks(user_data, partitions) {
+            Some(tasks) => tasks,
+            None if partitions == 0 => Vec::new(),
+            None => return Err(unreadable()),
+        };
+        shown.add(&read.assigned, &tasks);
+        read.tasks = tasks;
+        read.tasks.sort();
+        read.tasks.dedup();
         read.process = subscription(&member.metadata).ok().and_then(process);
     }
     Ok(read)

@@ -145,3 +145,6 @@ impl Wire {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kafka_protocol::messages as theirs;
 use kafka_protocol::protocol::{Decodable, Encodable, StrBytes};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -211,4 +212,25 @@ fn groups_of_the_new_protocol() {
         (assigned[0].topic.as_str(), &assigned[0].partitions[..]),
         ("t", &[1, 2][..])
     );
+}
+
+proptest! {
+    /// Whatever comes, it is read or it is malformed. Bytes below 10 are common, so that it gets far.
+    #[test]
+    fn nothing_makes_it_panic(
+        bytes in prop::collection::vec(prop_oneof![0..10_u8, any::<u8>()], 0..300),
+    ) {
+        let _ = ApiVersions::read(3, &mut Reader::new(&bytes));
+        let _ = SaslHandshake::read(1, &mut Reader::new(&bytes));
+        let _ = SaslAuthenticate::read(2, &mut Reader::new(&bytes));
+        let _ = Metadata::read(9, &mut Reader::new(&bytes));
+        for version in ListGroups::VERSIONS {
+            let _ = ListGroups::read(version, &mut Reader::new(&bytes));
+        }
+        for version in DescribeGroups::VERSIONS {
+            let _ = DescribeGroups::read(version, &mut Reader::new(&bytes));
+        }
+        let _ = ConsumerGroupDescribe::read(0, &mut Reader::new(&bytes));
+        let _ = StreamsGroupDescribe::read(0, &mut Reader::new(&bytes));
+    }
 }
