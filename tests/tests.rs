@@ -30,6 +30,7 @@ mod gitops;
 mod group;
 mod groups;
 mod growth;
+mod guarded;
 mod joiner;
 mod kafka;
 mod leader;
@@ -381,6 +382,9 @@ trials! {
         an_unreachable_cluster_is_written_once,
         a_new_group_costs_three_writes_to_the_api_server_and_one_to_kafka,
         the_role_of_the_example_suffices_and_grants_nothing_else,
+    ];
+    guarded: [
+        a_guarded_reference_may_have_the_count_that_its_group_waits_for,
     ];
     soak: [
         a_short_one_leaves_an_exact_account,

@@ -124,6 +124,9 @@ pub struct ClaimedTopic {
     /// Whether it was seen holding records under this id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds_records: bool,
+    /// Whether admission policies deny it other counts, although it is only referenced: the connection says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guarded: bool,
     /// Since when it is claimed.
     pub since: MicroTime,
 }

@@ -244,6 +244,10 @@ pub struct AccessRule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
     pub reference: Vec<NameMatch>,
+    /// What the admission policies do about another operator's resource that would give one of the topics under `reference`
+    /// another count than a group of these namespaces expects: Warn (the default) or Deny.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_guard: Option<ReferenceGuard>,
     /// Topics whose records may be sampled for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
@@ -252,6 +256,16 @@ pub struct AccessRule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100), extend("x-kubernetes-list-type" = "atomic"))]
     pub consumer_groups: Vec<ConsumerGroupRef>,
+}
+
+/// How a referenced topic is guarded by admission policies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ReferenceGuard {
+    /// Its owner is warned, and decides.
+    #[default]
+    Warn,
+    /// It keeps its count until the group wants another one.
+    Deny,
 }
 
 /// Namespaces by name, by label, or both.

@@ -41,15 +41,6 @@ pub(super) struct Claims {
     version: watch::Sender<u64>,
 }
 
-/// What a claim says of the way to its cluster.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
-    /// The names under which other operators know the cluster.
-    pub(super) aliases: &'a [Alias],
-    /// The `KafkaConnection`; none for a connection that the group writes out.
-    pub(super) connection: Option<&'a str>,
-}
-
 /// Why a claim could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClaimError {
@@ -68,6 +59,40 @@ pub(super) enum ClaimError {
         /// The claim.
         name: String,
     },
+}
+
+/// What a claim says beside the memory of its group: what admission policies go by, and the way to undo its locks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    /// The names under which other operators know the cluster.
+    pub(super) aliases: Vec<Alias>,
+    /// The topics to which policies deny other counts even if they are only referenced.
+    pub(super) guarded: BTreeSet<String>,
+    /// The count that referenced topics may have besides their own: the one that the group waits for.
+    pub(super) awaited: Option<i32>,
+    /// The `KafkaConnection`; none for a connection that the group writes out.
+    pub(super) connection: Option<String>,
+}
+
+impl Told {
+    fn write(&self, spec: &mut ClaimSpec) {
+        spec.aliases.clone_from(&self.aliases);
+        for lock in &mut spec.locks {
+            // The way there now: an earlier one may go.
+            if self.connection.is_some() && spec.cluster_id.as_ref() == Some(&lock.cluster_id) {
+                lock.connection.clone_from(&self.connection);
+            }
+        }
+        for topic in &mut spec.references {
+            topic.guarded = self.guarded.contains(&topic.name);
+            // The first one is what is remembered, so a topic that was never seen gets none.
+            if let (Some(awaited), [live]) = (self.awaited, topic.counts.as_slice())
+                && awaited > *live
+            {
+                topic.counts.push(awaited);
+            }
+        }
+    }
 }
 
 impl Claims {
@@ -156,7 +181,7 @@ impl Claims {
         &self,
         subject: &Subject,
         memory: &Memory,
-        place: Place<'_>,
+        told: &Told,
         marks: Vec<GrowthMark>,
     ) -> Result<BTreeMap<String, String>, ClaimError> {
         let name = subject.claim_name();
@@ -168,15 +193,7 @@ impl Claims {
                 .get(&name)
                 .or(current.as_ref().map(|claim| &claim.spec));
             let mut spec = to_claim(subject, memory, base, jiff::Timestamp::now());
-            spec.aliases = place.aliases.to_vec();
-            for lock in &mut spec.locks {
-                // The way there now: an earlier one may go.
-                if let Some(connection) = place.connection
-                    && spec.cluster_id.as_ref() == Some(&lock.cluster_id)
-                {
-                    lock.connection = Some(connection.to_owned());
-                }
-            }
+            told.write(&mut spec);
             spec.growth_marks = merged(&spec.growth_marks, marks, |topic| {
                 memory.topics.contains_key(topic)
             });

@@ -188,6 +188,7 @@ pub(super) fn to_claim(
                 counts: counts(memory, name, topic),
                 created: topic.created,
                 holds_records: topic.holds_records,
+                guarded: false,
                 since: since
                     .get(name.as_str())
                     .map_or_else(|| MicroTime(micros(now)), |since| (*since).clone()),

@@ -12,7 +12,7 @@ use kube::core::DeserializeGuard;
 use kube::runtime::controller::Action;
 
 use super::act::{Basis, act, log};
-use super::claims::Place;
+use super::claims::Told;
 use super::connections::{Link, LinkError, Refusal};
 use super::context::Context;
 use super::error::Error;
@@ -23,7 +23,8 @@ use super::validate::{Valid, validate};
 use crate::api::{ClaimSpec, CoPartitionedTopicGroup, GroupSpec, GroupStatus, GrowthMark};
 use crate::kafka::{Cluster, Interest};
 use crate::plan::{
-    Actions, Decision, Group, Grow, LockStanding, LocksView, Memory, Outcomes, Reason, View, forget,
+    Actions, Decision, Group, Grow, LockStanding, LocksView, Memory, Outcomes, Reason, View,
+    awaited_of_referenced, forget,
 };
 
 /// A group as the watch delivers it: one that cannot be parsed stops nothing else.
@@ -72,7 +73,10 @@ async fn pass(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action
             return Ok(Action::await_change());
         }
         round += 1;
-        let held = pass.remember(&cluster, &decision).boxed().await?;
+        let held = pass
+            .remember(&valid.group, &cluster, &decision)
+            .boxed()
+            .await?;
         if !held && round < ROUNDS {
             continue;
         }
@@ -338,12 +342,22 @@ impl Pass {
 
     /// Makes the claim say what was decided, before Kafka is written to. False if another group took one of the topics
     /// meanwhile: the next decision sees the conflict.
-    async fn remember(&mut self, cluster: &Cluster, decision: &Decision) -> Result<bool, Error> {
+    async fn remember(
+        &mut self,
+        group: &Group,
+        cluster: &Cluster,
+        decision: &Decision,
+    ) -> Result<bool, Error> {
         if self.remembers(decision) {
             let marks = self.marks(cluster, decision).await;
             let claims = &self.context.claims;
             let conflicts = claims
-                .record(&self.subject, &decision.memory, self.place(), marks)
+                .record(
+                    &self.subject,
+                    &decision.memory,
+                    &self.told(group, decision),
+                    marks,
+                )
                 .await?;
             if !conflicts.is_empty() {
                 return Ok(false);
@@ -423,7 +437,12 @@ impl Pass {
         if cluster.view(&self.subject.key()).is_none() {
             self.context
                 .claims
-                .record(&self.subject, &self.memory, self.place(), Vec::new())
+                .record(
+                    &self.subject,
+                    &self.memory,
+                    &self.told(group, decision),
+                    Vec::new(),
+                )
                 .await?;
         }
         Ok(acted.outcomes)
@@ -463,12 +482,16 @@ impl Pass {
             .and_then(|claim| marks::next_due(&claim.growth_marks, window, Timestamp::now()))
     }
 
-    /// What the claim says of the way to the cluster.
-    fn place(&self) -> Place<'_> {
-        let link = self.link.as_ref().ok();
-        Place {
-            aliases: link.map_or(&[], |link| &link.aliases),
-            connection: link.and_then(|link| link.connection.as_deref()),
+    /// What the claim says beside the memory.
+    fn told(&self, group: &Group, decision: &Decision) -> Told {
+        let Ok(link) = &self.link else {
+            return Told::default();
+        };
+        Told {
+            aliases: link.aliases.clone(),
+            guarded: link.guarded(&self.subject.namespace, &group.topics),
+            awaited: awaited_of_referenced(decision),
+            connection: link.connection.clone(),
         }
     }
 

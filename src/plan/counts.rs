@@ -44,6 +44,17 @@ pub(super) fn is_empty(memory: &Memory, topic: &str, live: &TopicState) -> bool 
             .is_some_and(|memory| memory.holds_records)
 }
 
+/// The count that the owners of Referenced topics are waited for to give them: the target, as soon as nothing stands in the
+/// way of the Managed ones that follow.
+pub fn awaited_of_referenced(decision: &Decision) -> Option<i32> {
+    let blocked = |judged: &TopicDecision| {
+        judged.topic.managed && matches!(judged.standing, Standing::Below { covered: false, .. })
+    };
+    let free =
+        !decision.frozen && decision.parts_keys.is_none() && !decision.topics.iter().any(blocked);
+    decision.target.filter(|_| free)
+}
+
 /// Compares every count with the target.
 pub(super) fn compare_counts(input: &Input<'_>, decision: &mut Decision) {
     let target = decision.target;

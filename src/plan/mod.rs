@@ -52,6 +52,7 @@ pub use conditions::{Condition, ConditionType, Reason, State};
 pub use config::ConfigDiff;
 pub use consent::Coverage;
 pub use consumers_colocated::{PlacementEvidence, confirmed as confirmed_placement, countable};
+pub use counts::awaited_of_referenced;
 pub use decide::decide;
 pub use decision::{
     Actions, Alter, Create, Decision, Grow, Input, Refusal, Stage, Standing, TopicDecision,

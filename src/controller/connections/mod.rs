@@ -29,7 +29,7 @@ use crate::api::{
     Alias, AliasKind, GroupSpec, InlineConnection, KafkaConnection, KafkaRef, SaslMechanism,
 };
 use crate::kafka::{ConnectionSettings, Use};
-use crate::plan::Reason;
+use crate::plan::{self, Reason};
 pub use inline::AllowedAddress;
 pub(super) use lookup::Lookups;
 pub(super) use status::run as report;
@@ -68,6 +68,18 @@ pub(super) struct Link {
 }
 
 impl Link {
+    /// The topics of a group that admission policies shall guard if it only refers to them.
+    pub(super) fn guarded(&self, namespace: &str, topics: &[plan::Topic]) -> BTreeSet<String> {
+        let Some((rules, labels)) = &self.allowed else {
+            return BTreeSet::new();
+        };
+        let names = topics.iter().map(|topic| &topic.name);
+        names
+            .filter(|name| rules.guard(namespace, labels, name))
+            .cloned()
+            .collect()
+    }
+
     /// What a group asks for that it may not.
     pub(super) fn refuse(&self, namespace: &str, spec: &GroupSpec) -> Result<(), Refusal> {
         let Some((rules, labels)) = &self.allowed else {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use kube::core::{Selector, SelectorExt};
 use regex::{Regex, RegexBuilder};
 
-use crate::api::{AccessRule, ConsumerGroupRef, GroupSpec, Management, Mode, NameMatch};
+use crate::api::{
+    AccessRule, ConsumerGroupRef, GroupSpec, Management, Mode, NameMatch, ReferenceGuard,
+};
 
 /// How large a compiled pattern may be, in bytes: what a connection's author writes must not take the operator's memory.
 const LARGEST_PATTERN: usize = 1 << 20;
@@ -20,6 +22,7 @@ struct Rule {
     selector: Option<Selector>,
     manage: Vec<Names>,
     reference: Vec<Names>,
+    guards: bool,
     sample: Vec<Names>,
     consumer_groups: Vec<ConsumerGroupRef>,
 }
@@ -108,6 +111,7 @@ impl Rules {
                 selector,
                 manage,
                 reference,
+                guards: rule.reference_guard == Some(ReferenceGuard::Deny),
                 sample,
                 consumer_groups: rule.consumer_groups.clone(),
             });
@@ -118,6 +122,21 @@ impl Rules {
     /// Whether any rule looks at the labels of namespaces.
     pub(in crate::controller) fn need_labels(&self) -> bool {
         self.0.iter().any(|rule| rule.selector.is_some())
+    }
+
+    /// Whether admission policies shall deny other counts to a topic that a group of this namespace refers to: one of the
+    /// rules that let it do so says that.
+    pub(in crate::controller) fn guard(
+        &self,
+        namespace: &str,
+        labels: &BTreeMap<String, String>,
+        topic: &str,
+    ) -> bool {
+        self.0.iter().any(|rule| {
+            rule.guards
+                && rule.is_about(namespace, labels)
+                && rule.reference.iter().any(|names| names.cover(topic))
+        })
     }
 
     /// What a group of this namespace asks for and no rule allows, one sentence a kind of use.
@@ -350,5 +369,19 @@ mod tests {
             "{problems:?}"
         );
         assert!(!allowed(&rules, "n", &spec(|_| {})));
+    }
+
+    #[test]
+    fn a_rule_guards_what_it_lets_its_own_namespaces_refer_to() {
+        let (rules, problems) = rules(json!([
+            {"namespaces": {"names": ["a"]}, "reference": [{"prefix": "pay"}], "manage": [{"name": "own"}], "referenceGuard": "Deny"},
+            {"namespaces": {"names": ["a", "b"]}, "reference": [{"pattern": ".*"}], "referenceGuard": "Warn"},
+        ]));
+        assert_eq!(problems, [""; 0]);
+        let guard = |namespace, topic| rules.guard(namespace, &BTreeMap::new(), topic);
+        assert!(guard("a", "payments"));
+        assert!(!guard("a", "orders"), "another rule lets it, and warns");
+        assert!(!guard("a", "own"), "to manage is not to refer");
+        assert!(!guard("b", "payments"), "the rule is not about it");
     }
 }
