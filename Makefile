@@ -78,10 +78,10 @@ conformance: ## Run the real client libraries and compare where they put keys wi
 demo: ## Show the operator at work on a Kafka and a Kubernetes of its own (KEEP=1 leaves them up)
 	@examples/demo.sh
 
-bench: ## Measure at scale and write docs/benchmarks.md (GROUPS=100,500 or MIXED=2000 for a part, STEADY=seconds)
+bench: ## Measure at scale and write docs/benchmarks.md (GROUPS=100,500, MIXED=2000 or ADMISSION=1000 for a part, STEADY=seconds)
 	@$(MAKE) --no-print-directory setup
 	$(call step,benchmarks)
-	cargo bench --bench scale --locked -- $(if $(GROUPS),--groups $(GROUPS)) $(if $(MIXED),--mixed $(MIXED)) $(if $(STEADY),--steady $(STEADY)) $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
+	cargo bench --bench scale --locked -- $(if $(GROUPS),--groups $(GROUPS)) $(if $(MIXED),--mixed $(MIXED)) $(if $(ADMISSION),--admission $(ADMISSION)) $(if $(STEADY),--steady $(STEADY)) $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
 
 bench-layout: ## Measure 'layout --summary' of millions of keys against Java and KafkaJS (KEYS=10000000, OUT=file)
 	@$(MAKE) --no-print-directory setup

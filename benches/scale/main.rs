@@ -12,12 +12,15 @@
 //!
 //! And `mixed`: of many groups some are invalid, some at a dead cluster, some collide, and all others become Ready.
 //!
+//! And `admission`: what the policies of ring 2 cost a write of another operator's topic, beside many claims.
+//!
 //! One table at the end, beside the past run's figures. Times are those at which the watch delivered a state. Requests are
 //! counted in the API server's audit log and in the broker's request log, CPU time and memory are the kernel's.
 
 // A benchmark that can't go on has to stop with a message; `unwrap` stays forbidden, because it has none.
 #![allow(clippy::expect_used)]
 
+mod admission;
 mod apply;
 mod bare;
 mod board;
@@ -29,6 +32,9 @@ mod drift;
 mod env;
 mod groups;
 mod growth;
+#[allow(dead_code)]
+#[path = "../../tests/policies/kinds.rs"]
+mod kinds;
 mod limits;
 mod machine;
 mod mixed;
@@ -59,6 +65,8 @@ use table::{Rows, Table};
 
 /// Behind all sizes.
 const MIXED_LAST: usize = 1_000_000;
+/// And behind those.
+const ADMISSION_LAST: usize = 2_000_000;
 
 fn main() -> ExitCode {
     let outcome = Bench::prepare(Settings::parse()).and_then(Bench::run);
@@ -108,6 +116,13 @@ impl Bench {
                     limits::check(size)?;
                     mixed::measure(&mut Stage::start(&bench.folders, size), rows)
                 },
+            )?;
+        }
+        for claims in self.settings.admission() {
+            self.section(
+                &admission::setting(claims),
+                ADMISSION_LAST + claims,
+                |bench, rows| admission::measure(&bench.folders, claims, rows),
             )?;
         }
         println!("\n{}", self.table.markdown());

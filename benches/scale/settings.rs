@@ -15,7 +15,10 @@ const LARGEST_WITH_SIX: usize = 1_000;
 /// Up to here the growth from 6 to 8 is measured.
 const LARGEST_TO_GROW: usize = 500;
 
-/// Measures the operator on a real Kafka and a real Kubernetes API server. Without `--groups` and `--mixed`: all.
+/// The numbers of claims beside which admission is measured in a complete run.
+const CLAIMS: [usize; 2] = [1_000, 6_000];
+
+/// Measures the operator on a real Kafka and a real Kubernetes API server. Without `--groups`, `--mixed` and `--admission`: all.
 #[derive(Debug, Parser)]
 pub(crate) struct Settings {
     /// The sizes in groups of two topics, comma-separated [default of a complete run: 100,500,1000,6000]
@@ -24,6 +27,9 @@ pub(crate) struct Settings {
     /// The size of the run in which some groups are in trouble [default of a complete run: 2000]
     #[arg(long)]
     mixed: Option<usize>,
+    /// The numbers of claims beside which admission is measured, comma-separated [default of a complete run: 1000,6000]
+    #[arg(long, value_delimiter = ',')]
+    admission: Vec<usize>,
     /// How long the steady state is watched, in seconds
     #[arg(long, default_value_t = 300)]
     steady: u64,
@@ -50,18 +56,31 @@ pub(crate) struct Size {
 
 impl Settings {
     pub(crate) fn sizes(&self) -> Vec<Size> {
-        let all = self.groups.is_empty() && self.mixed.is_none();
+        let all = self.is_all();
         let groups = if all { &SIZES[..] } else { &self.groups };
         groups.iter().copied().map(Size::of).collect()
     }
 
     pub(crate) fn mixed(&self) -> Option<Size> {
-        let all = self.groups.is_empty() && self.mixed.is_none();
+        let all = self.is_all();
         let groups = self.mixed.or(all.then_some(MIXED))?;
         Some(Size {
             groups,
             partitions: 1,
         })
+    }
+
+    /// Numbers of claims.
+    pub(crate) fn admission(&self) -> Vec<usize> {
+        if self.is_all() {
+            CLAIMS.to_vec()
+        } else {
+            self.admission.clone()
+        }
+    }
+
+    fn is_all(&self) -> bool {
+        self.groups.is_empty() && self.mixed.is_none() && self.admission.is_empty()
     }
 
     pub(crate) fn steady(&self) -> Duration {

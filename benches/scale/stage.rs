@@ -151,7 +151,7 @@ fn operator(kube: &ControlPlane) -> Operator {
 }
 
 /// A client as admin, who may do everything.
-async fn client(kube: &ControlPlane) -> Client {
+pub(crate) async fn client(kube: &ControlPlane) -> Client {
     let kubeconfig = Kubeconfig::read_from(kube.kubeconfig()).expect("the kubeconfig of admin");
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
         .await
