@@ -23,6 +23,7 @@ mod edits;
 #[allow(dead_code, unused_imports)]
 mod env;
 mod env_smoke;
+mod examples;
 mod foretold;
 mod gitops;
 // The DSL of the modules below; what one of them does not use is no mistake.
@@ -464,6 +465,11 @@ trials! {
         topics_of_other_operators_keep_the_count_of_their_group,
         policies_may_come_and_go_in_any_order,
         all_policies_say_the_same_of_a_claim,
+    ];
+    examples: [
+        the_assigner_for_kafkajs_keeps_equal_numbers_together,
+        the_topologies_of_kafka_streams_tell_before_they_run,
+        a_shared_store_joins_the_sub_topologies_of_kafka_streams,
     ];
     redis: [
         published_slots_are_those_of_the_server_and_ours,

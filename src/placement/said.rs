@@ -92,8 +92,8 @@ impl GroupReport {
                     "it has no members"
                 };
                 format!(
-                    "{of}: {seen}, and its sub-topology {} reads {a} and {b}, whose partition counts differ (in brackets). Kafka Streams stops \
-                     over that if it joins them: give both the same count, with consent where they hold records",
+                    "{of}: {seen}, and its sub-topology {} reads {a} and {b}, whose partition counts differ (in brackets). An application that \
+                     joins them stops over that: give both the same count, with consent where they hold records",
                     short(sub_topology)
                 )
             }
@@ -256,7 +256,7 @@ fn partial(reads: &[String], unread: &[String], unassigned: Option<&(String, i32
 fn hint(unequal: Option<&[Counted; 2]>) -> String {
     unequal.map_or_else(String::new, |[a, b]| {
         format!(
-            ". {a} and {b} have different partition counts (in brackets): a Kafka Streams application that joins them stops over that"
+            ". {a} and {b} have different partition counts (in brackets): a Kafka Streams application that joins them can stop over that"
         )
     })
 }

@@ -28,7 +28,9 @@ pub enum Verdict {
         /// Whether all same-numbered partitions are in one process now.
         together: bool,
     },
-    /// A Kafka Streams application has no members or cannot run, and reads topics of unequal counts in one sub-topology.
+    /// A Kafka Streams application has no members or cannot run, and reads topics of unequal counts in one sub-topology. It stops
+    /// over that if it joins them; on the classic protocol Kafka Streams 4.3.1 looks only where it also makes repartition topics, and what
+    /// meets in a store without a join it never looks at (`examples/kafka-streams`).
     CannotRun {
         /// The sub-topology.
         sub_topology: String,

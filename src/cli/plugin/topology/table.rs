@@ -82,7 +82,7 @@ fn sharing(out: &mut dyn Write, record: &Record) -> io::Result<()> {
         if at == 0 {
             writeln!(
                 out,
-                "\nRead by one task, but met in no store that is described (Kafka Streams takes unequal counts then):"
+                "\nRead by one task, but met in no store that is described:"
             )?;
         }
         let id = printable(&sub.id);
