@@ -260,6 +260,34 @@ fn what_is_done_to_groups_and_claims_is_told(plane: &ControlPlane) {
         &plane.kubectl(&["delete", "copartitionclaim", "trading.by-hand"]),
         &why,
     );
+    // Asking the operator to forget a lock is no edit of its memory.
+    let annotate = |notes: &[&str]| {
+        let args = [
+            "annotate",
+            "--overwrite",
+            "copartitionclaim",
+            "trading.by-hand",
+        ];
+        plane.kubectl(&[&args[..], notes].concat())
+    };
+    let forget = "copartition.dev/forget-locks=K1";
+    silent(&annotate(&[forget]));
+    silent(&annotate(&["copartition.dev/forget-locks=K2"]));
+    for more in ["x=y", "copartition.dev/other=K1"] {
+        denied(&annotate(&[forget, more]), &why);
+    }
+    silent(&annotate(&["copartition.dev/forget-locks-"]));
+    let finalizers = r#"{"metadata":{"finalizers":["example.com/stay"]}}"#;
+    let patch = [
+        "patch",
+        "copartitionclaim",
+        "trading.by-hand",
+        "--type=merge",
+    ];
+    denied(
+        &plane.kubectl(&[&patch[..], &["-p", finalizers]].concat()),
+        &why,
+    );
     let like_it = "--as=system:serviceaccount:shop:copartition-operators";
     let output = plane.kubectl(&[
         "delete",

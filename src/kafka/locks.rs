@@ -120,12 +120,12 @@ pub(super) async fn poll(shared: &Shared) {
             return;
         }
         let topics = state.interests.locks();
-        if topics.is_empty() {
-            return;
-        }
         // Of topics that nobody names any more nothing is kept.
         state.locks.topics.retain(|topic, _| topics.contains(topic));
         state.locks.looked = Some(polls);
+        if topics.is_empty() {
+            return;
+        }
         topics
     };
     look(shared, &topics).await;

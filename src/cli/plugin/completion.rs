@@ -229,6 +229,7 @@ mod tests {
                     "explain",
                     "verify",
                     "topology",
+                    "claims",
                     "completion",
                     ":4",
                 ],

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 
+use super::claims::Clusters;
 use crate::api::{
-    ClaimSpec, CoPartitionClaim, CoPartitionedTopicGroup, ConnectionSpec, KafkaConnection,
+    ClaimSpec, CoPartitionClaim, CoPartitionedTopicGroup, ConnectionSpec, FORGET_ANNOTATION,
+    KafkaConnection,
 };
 use crate::controller::memory::claim_name;
 
@@ -123,6 +125,64 @@ pub(super) fn admitted(
             }
             Err(error) => Err(chain(&error)),
         }
+    })
+}
+
+/// Reads all claims, and the cluster that each connection leads to; `None` if connections may not be listed.
+///
+/// # Errors
+/// One line for the user.
+pub(super) fn claims(place: &Place) -> Result<(Vec<CoPartitionClaim>, Option<Clusters>), String> {
+    in_time(async {
+        let client = connect(config(place).await?)?;
+        let claims: Api<CoPartitionClaim> = Api::all(client.clone());
+        let all = ListParams::default();
+        let claims = claims.list(&all).await.map_err(|error| match &error {
+            kube::Error::Api(status) if status.code == 403 => {
+                format!("you may not list copartitionclaims: {}", status.message)
+            }
+            kube::Error::Api(status) if status.code == 404 => {
+                "this cluster does not know CoPartitionClaims: the CRDs are not installed, or this is another cluster \
+                 than you think; check --context"
+                    .to_owned()
+            }
+            _ => format!("reading the claims: {}", chain(&error)),
+        })?;
+        let connections: Api<KafkaConnection> = Api::all(client);
+        let clusters = match connections.list(&all).await {
+            Ok(connections) => Some(
+                connections
+                    .into_iter()
+                    .map(|connection| {
+                        let name = connection.metadata.name.unwrap_or_default();
+                        (name, connection.status.and_then(|status| status.cluster_id))
+                    })
+                    .collect(),
+            ),
+            Err(kube::Error::Api(status)) if status.code == 403 => None,
+            Err(error) => return Err(format!("reading the connections: {}", chain(&error))),
+        };
+        Ok((claims.items, clusters))
+    })
+}
+
+/// Asks the operator to forget the locks of a claim on these clusters, given with commas between them.
+///
+/// # Errors
+/// One line for the user.
+pub(super) fn forget_locks(claim: &str, clusters: &str, place: &Place) -> Result<(), String> {
+    in_time(async {
+        let claims: Api<CoPartitionClaim> = Api::all(connect(config(place).await?)?);
+        let annotations = serde_json::json!({FORGET_ANNOTATION: clusters});
+        let patch = serde_json::json!({"metadata": {"annotations": annotations}});
+        let params = PatchParams::default();
+        let patched = claims
+            .patch_metadata(claim, &params, &Patch::Merge(&patch))
+            .await;
+        patched.map(drop).map_err(|error| match error {
+            kube::Error::Api(status) => format!("annotating the claim {claim}: {}", status.message),
+            error => format!("annotating the claim {claim}: {}", chain(&error)),
+        })
     })
 }
 

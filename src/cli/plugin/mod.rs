@@ -1,6 +1,7 @@
 //! `kubectl copartition`: where keys lie, what a growth moves, why a key is where it is, and whether records lie where
 //! they should; and which topics a Kafka Streams application reads together. It needs no Kubernetes cluster but for groups that are named without a file, and no Kafka but to verify.
 
+mod claims;
 mod columns;
 mod completion;
 mod document;
@@ -63,6 +64,8 @@ enum Command {
     Verify(verify::Verify),
     /// Show which topics a Kafka Streams application reads together, from the text of Topology#describe()
     Topology(topology::Topology),
+    /// Show who holds which topic, and which ALTER locks stand
+    Claims(claims::Claims),
     /// Print a script that completes commands and options
     Completion(completion::Completion),
     /// What kubectl asks for through the script of `completion kubectl`
@@ -100,6 +103,7 @@ fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
         Command::Schemes(arguments) => schemes::run(arguments, io),
         Command::Explain(arguments) => explain::run(arguments, io),
         Command::Topology(arguments) => topology::run(arguments, io),
+        Command::Claims(arguments) => claims::run(arguments, io),
         Command::Completion(arguments) => completion::run(arguments, io),
         Command::Complete(arguments) => completion::complete(arguments, io),
     }
