@@ -36,6 +36,7 @@ mod joiner;
 mod kafka;
 mod leader;
 mod lifecycle;
+mod locks;
 mod members;
 mod memory;
 mod oneshot;
@@ -238,6 +239,15 @@ trials! {
         a_replication_factor_that_kafka_cannot_give_is_said_in_its_words,
         kubectl_get_shows_the_verdicts,
         a_converged_group_is_written_no_more,
+    ];
+    locks: [
+        whoever_is_no_super_user_adds_no_partition,
+        a_growth_lifts_the_lock_and_puts_it_back,
+        a_crash_while_a_lock_is_lifted_leaves_it_put_back,
+        a_deny_of_somebody_else_is_never_touched,
+        no_topic_gets_its_first_acl_where_that_would_hide_it,
+        a_lock_that_cannot_be_undone_is_shown_until_it_is_forgotten,
+        a_lock_needs_a_connection_and_its_rights,
     ];
     counts: [
         an_unset_count_is_the_one_that_existing_topics_share,
