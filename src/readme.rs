@@ -2,7 +2,7 @@
 
 use crate::api::{CoPartitionedTopicGroup, KafkaConnection};
 use crate::keys::clients;
-use crate::plan::{exit_table, readme_table};
+use crate::plan::{State, VOCABULARY, exit_table, readme_table};
 
 const README: &str = include_str!("../README.md");
 
@@ -70,4 +70,31 @@ fn the_example_is_a_group() {
         .collect();
     assert_eq!(names, ["market-updates", "notifications"]);
     assert_eq!(group.spec.partitions, Some(6));
+}
+
+/// What to do about each reason for which a condition is not True; those that mean nothing to do have no section.
+#[test]
+fn each_reason_has_its_runbook() {
+    let page = include_str!("../docs/runbooks.md");
+    let sections: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .collect();
+    for entry in VOCABULARY {
+        for reason in entry.reasons.iter().map(|reason| reason.as_str()) {
+            let fine = entry.state == State::True || matches!(reason, "Off" | "NotPaused");
+            assert!(
+                fine || sections.contains(&reason),
+                "docs/runbooks.md has no section {reason}"
+            );
+        }
+    }
+    // A link within the page leads somewhere.
+    for link in page.split("](#").skip(1) {
+        let (anchor, _) = link.split_once(')').unwrap_or_default();
+        let found = sections
+            .iter()
+            .any(|section| section.to_lowercase() == anchor);
+        assert!(found, "docs/runbooks.md has no #{anchor}");
+    }
 }

@@ -39,6 +39,7 @@ mod lifecycle;
 mod locks;
 mod members;
 mod memory;
+mod monitoring;
 mod oneshot;
 mod outages;
 mod plugin;
@@ -385,6 +386,10 @@ trials! {
         the_config_map_for_argo_cd_holds_the_scripts,
         connections_are_judged_on_what_the_operator_says,
         no_example_is_out_of_sync_once_it_is_reconciled,
+    ];
+    monitoring: [
+        the_page_the_alerts_and_the_dashboard_fit_each_other,
+        every_alert_is_tested_and_has_its_runbook,
     ];
     quiescence: [
         an_aligned_group_is_left_alone_also_after_a_restart,

@@ -281,10 +281,10 @@ pub(super) fn failure(error: TopicError) -> Failure {
 }
 
 /// Logs what came of the actions of a group.
-pub(super) fn log(group: &str, actions: &Actions, outcomes: &Outcomes) {
+pub(super) fn log(at: (&str, &str), actions: &Actions, outcomes: &Outcomes) {
     for create in &actions.creates {
         said(
-            group,
+            at,
             &create.topic,
             "create",
             create.partitions,
@@ -293,7 +293,7 @@ pub(super) fn log(group: &str, actions: &Actions, outcomes: &Outcomes) {
     }
     for grow in &actions.growths {
         said(
-            group,
+            at,
             &grow.topic,
             "grow",
             grow.to,
@@ -303,44 +303,44 @@ pub(super) fn log(group: &str, actions: &Actions, outcomes: &Outcomes) {
     for alter in &actions.configs {
         let keys: Vec<&str> = alter.set.keys().map(String::as_str).collect();
         said(
-            group,
+            at,
             &alter.topic,
             "configure",
             keys.join(","),
             outcomes.configs.get(&alter.topic),
         );
     }
-    log_locks(group, actions, outcomes);
+    log_locks(at, actions, outcomes);
 }
 
 /// Logs what came of the locks of a group.
-fn log_locks(group: &str, actions: &Actions, outcomes: &Outcomes) {
+fn log_locks(at: (&str, &str), actions: &Actions, outcomes: &Outcomes) {
     let lock = "DENY ALTER";
     for topic in &actions.locks {
-        said(group, topic, "lock", lock, outcomes.locks.get(topic));
+        said(at, topic, "lock", lock, outcomes.locks.get(topic));
     }
     let unasked = outcomes.locks.iter();
     for (topic, failure) in unasked.filter(|(topic, _)| !actions.locks.contains(topic)) {
-        said(group, topic, "lock again", lock, Some(failure));
+        said(at, topic, "lock again", lock, Some(failure));
     }
     for unlock in &actions.unlocks {
         let failure = outcomes.unlocks.get(unlock);
-        said(group, &unlock.topic, "unlock", lock, failure);
+        said(at, &unlock.topic, "unlock", lock, failure);
     }
 }
 
 /// Logs what came of one action on one topic.
 fn said(
-    group: &str,
+    (cluster, group): (&str, &str),
     topic: &str,
     action: &str,
     wanted: impl std::fmt::Display,
     failure: Option<&Failure>,
 ) {
     match failure {
-        None => tracing::info!(group, topic, action, %wanted, "written to Kafka"),
+        None => tracing::info!(cluster, group, topic, action, %wanted, "written to Kafka"),
         Some(Failure::Rejected(words) | Failure::NotAuthorized(words) | Failure::Unsure(words)) => {
-            tracing::warn!(group, topic, action, %wanted, answer = %words, "Kafka did not do it");
+            tracing::warn!(cluster, group, topic, action, %wanted, answer = %words, "Kafka did not do it");
         }
     }
 }

@@ -5,6 +5,7 @@ use kube::runtime::events::{Event, EventType};
 
 use super::context::Context;
 use super::gate::GateError;
+use super::memory::Subject;
 use super::reconcile::WatchedGroup;
 use super::status::find;
 use crate::api::GroupStatus;
@@ -52,6 +53,9 @@ pub(super) async fn changes(
             }
             _ => continue,
         };
+        // Without the message, which may show keys to who may read the group.
+        let group = Subject::of(object.meta()).key();
+        tracing::info!(cluster = new.cluster_id, group, condition = %kind, status = now.status, reason = now.reason, "a verdict changed");
         publish(
             context,
             object,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::lease::Term;
+use super::metrics::Metrics;
 
 /// The longest time that one request to the API server may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,19 +35,39 @@ impl GateError {
             _ => None,
         }
     }
+
+    /// A bounded word for metrics.
+    fn kind(&self) -> &'static str {
+        match self {
+            GateError::NotLeading => "NotLeading",
+            GateError::Slow => "Timeout",
+            GateError::Kube(_) => match self.code() {
+                Some(403) => "Forbidden",
+                Some(404) => "NotFound",
+                Some(409) => "Conflict",
+                Some(422) => "Invalid",
+                Some(429) => "TooManyRequests",
+                Some(500..) => "ServerError",
+                Some(_) => "Rejected",
+                None => "Unreachable",
+            },
+        }
+    }
 }
 
 /// The way to the Kubernetes API during one term.
 pub(super) struct Gate {
     term: Term,
     permits: Semaphore,
+    metrics: Metrics,
 }
 
 impl Gate {
     /// A gate that is open for writes while `term` lasts.
-    pub(super) fn new(term: Term) -> Self {
+    pub(super) fn new(term: Term, metrics: Metrics) -> Self {
         Gate {
             term,
+            metrics,
             permits: Semaphore::new(CONCURRENT),
         }
     }
@@ -58,7 +79,7 @@ impl Gate {
     ) -> Result<T, GateError> {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await;
-        send(request).await
+        self.counted("read", send(request).await)
     }
 
     /// Sends a write if this replica leads when its turn comes.
@@ -70,7 +91,13 @@ impl Gate {
         if !self.term.holds() {
             return Err(GateError::NotLeading);
         }
-        send(request).await
+        self.counted("write", send(request).await)
+    }
+
+    fn counted<T>(&self, kind: &'static str, answer: Result<T, GateError>) -> Result<T, GateError> {
+        let outcome = answer.as_ref().map_or_else(GateError::kind, |_| "Ok");
+        self.metrics.asked(kind, outcome);
+        answer
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use kube::runtime::reflector::Store;
@@ -14,7 +14,9 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::classic::classic;
 use super::context::Context;
+use super::gauges;
 use super::lease::Standing;
 use super::reconcile::WatchedGroup;
 use crate::plan::ConditionType;
@@ -116,7 +118,10 @@ fn readiness(standing: &Standing, caches: Option<&Caches>) -> Result<String, Str
     }
 }
 
-async fn metrics(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
+/// OpenMetrics for who asks for it, as Prometheus does, and the older text format for everybody else.
+async fn metrics(State(pages): State<Arc<Pages>>, headers: HeaderMap) -> impl IntoResponse {
+    let accepts = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
+    let open = accepts.is_some_and(|it| it.contains("application/openmetrics-text"));
     let mut text = String::new();
     if prometheus_client::encoding::text::encode_registry(&mut text, &pages.registry).is_err() {
         return (
@@ -132,19 +137,21 @@ async fn metrics(State(pages): State<Arc<Pages>>) -> impl IntoResponse {
         "# HELP copartition_leader Whether this replica holds the Lease.\n# TYPE copartition_leader gauge\ncopartition_leader {}",
         u8::from(leads)
     );
+    gauges::build(&mut text);
     if let Some(caches) = pages.caches().as_ref() {
         groups(&mut text, &caches.stores);
+        gauges::reasons(&mut text, &caches.stores);
+        gauges::clusters(&mut text, &caches.context.kafka);
         records(&mut text, &caches.stores);
     }
     text.push_str("# EOF\n");
-    (
-        StatusCode::OK,
-        [(
-            header::CONTENT_TYPE,
-            "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        )],
-        text,
-    )
+    let (kind, text) = if open {
+        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        (kind, text)
+    } else {
+        ("text/plain; version=0.0.4; charset=utf-8", classic(&text))
+    };
+    (StatusCode::OK, [(header::CONTENT_TYPE, kind)], text)
 }
 
 /// How many groups have each condition in each status, counted from the cache when the page is asked for.

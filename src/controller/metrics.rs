@@ -1,24 +1,55 @@
 //! Counters of the controller. Labels are bounded: no names of groups or topics.
 
+use std::time::Duration;
+
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
 
 use crate::kafka::Error;
 use crate::plan::Reason;
 
 /// Counters of the controller.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Metrics {
     passes: Family<PassLabels, Counter>,
+    durations: Histogram,
+    requests: Family<RequestLabels, Counter>,
     status_writes: Counter,
     readings: Family<ReadingLabels, Counter>,
     read_bytes: Counter,
     orphaned_locks: Gauge,
     group_readings: Family<PassLabels, Counter>,
     placements: Family<ReadingLabels, Counter>,
+}
+
+/// The bounds of the duration of a pass, in seconds: one that asks nobody takes under a millisecond, one that creates or
+/// grows topics waits for Kafka, at most through a few of its timeouts.
+const BOUNDS: [f64; 9] = [0.001, 0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0];
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Metrics {
+            passes: Family::default(),
+            durations: Histogram::new(BOUNDS),
+            requests: Family::default(),
+            status_writes: Counter::default(),
+            readings: Family::default(),
+            read_bytes: Counter::default(),
+            orphaned_locks: Gauge::default(),
+            group_readings: Family::default(),
+            placements: Family::default(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    kind: &'static str,
+    outcome: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -32,11 +63,23 @@ struct PassLabels {
 }
 
 impl Metrics {
-    /// Registers the counters: `reconciles` by `outcome` (`Ok` or the kind of error), `status_writes`, and what records were
-    /// read: `verifications` by `reason` and `verification_bytes`; of consumer groups `consumer_group_readings` by `outcome` and
-    /// `placements` by `reason`; and the gauge `orphaned_locks`.
+    /// Registers the counters: `reconciles` by `outcome` (`Ok` or the kind of error), `reconcile_duration_seconds`,
+    /// `kubernetes_requests` by `kind` and `outcome`, `status_writes`, and what records were read: `verifications` by
+    /// `reason` and `verification_bytes`; of consumer groups `consumer_group_readings` by `outcome` and `placements` by
+    /// `reason`; and the gauge `orphaned_locks`.
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("reconciles", "Passes over a group", self.passes.clone());
+        registry.register_with_unit(
+            "reconcile_duration",
+            "What a pass over a group took, the waits for Kafka and the API server included",
+            Unit::Seconds,
+            self.durations.clone(),
+        );
+        registry.register(
+            "kubernetes_requests",
+            "Requests to the API server but watches and the Lease, by kind and outcome",
+            self.requests.clone(),
+        );
         registry.register(
             "status_writes",
             "Writes of a group's status to the API server",
@@ -72,6 +115,17 @@ impl Metrics {
     /// Counts a pass.
     pub(super) fn pass(&self, outcome: &'static str) {
         self.passes.get_or_create(&PassLabels { outcome }).inc();
+    }
+
+    /// Counts what a pass took.
+    pub(super) fn took(&self, time: Duration) {
+        self.durations.observe(time.as_secs_f64());
+    }
+
+    /// Counts a request to the API server.
+    pub(super) fn asked(&self, kind: &'static str, outcome: &'static str) {
+        let labels = RequestLabels { kind, outcome };
+        self.requests.get_or_create(&labels).inc();
     }
 
     /// Counts a status write.

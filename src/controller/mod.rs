@@ -11,6 +11,7 @@
 mod act;
 mod claim_cache;
 mod claims;
+mod classic;
 mod collect;
 mod connections;
 mod context;
@@ -18,6 +19,7 @@ mod error;
 mod events;
 mod foresight;
 mod gate;
+mod gauges;
 mod holders;
 mod http;
 mod lease;

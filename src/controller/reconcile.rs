@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -42,7 +42,16 @@ pub(super) fn reconcile(
     object: Arc<WatchedGroup>,
     context: Arc<Context>,
 ) -> BoxFuture<'static, Result<Action, Error>> {
-    pass(object, context).boxed()
+    timed(object, context).boxed()
+}
+
+/// One pass, and what it took.
+async fn timed(object: Arc<WatchedGroup>, context: Arc<Context>) -> Result<Action, Error> {
+    let began = Instant::now();
+    let metrics = context.metrics.clone();
+    let outcome = pass(object, context).await;
+    metrics.took(began.elapsed());
+    outcome
 }
 
 /// One pass over one group.
@@ -419,7 +428,8 @@ impl Pass {
         let known = self.claim().map(|claim| claim.locks).unwrap_or_default();
         let here = &decision.cluster_id;
         locks::undo_elsewhere(&self.context, here, &decision.actions, &known, &mut acted).await;
-        log(&self.subject.key(), &decision.actions, &acted.outcomes);
+        let at = (&*cluster.id().unwrap_or_default(), &*self.subject.key());
+        log(at, &decision.actions, &acted.outcomes);
         self.acted = Some(decision.actions.clone());
         for topic in &acted.created {
             self.memory.mark_created(topic);

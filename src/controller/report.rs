@@ -161,7 +161,7 @@ impl Pass {
         if new != old {
             // The broker's words carry addresses and times that change with each try: they go to the log, not into the
             // status, or each try would write it.
-            tracing::warn!(group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
+            tracing::warn!(cluster = cluster.id(), group = %self.subject.key(), reason = reason.as_str(), error = %words, "Kafka does not answer");
         }
         self.publish(new).await?;
         Ok(Action::requeue(jittered(SAFETY_NET, &self.subject.uid)))

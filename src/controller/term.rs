@@ -184,7 +184,7 @@ async fn context(
         controller: "copartition-operator".to_owned(),
         instance: Some(office.identity.to_owned()),
     };
-    let gate = Arc::new(Gate::new(term.clone()));
+    let gate = Arc::new(Gate::new(term.clone(), office.counters.passes.clone()));
     Some(Arc::new(Context {
         me: Owner {
             installation: office.installation.to_owned(),
@@ -256,8 +256,9 @@ fn on_error(object: Arc<WatchedGroup>, error: &error::Error, context: Arc<Contex
     if error.is_deposed() {
         return Action::await_change();
     }
-    tracing::warn!(group = %object.name_any(), namespace = object.namespace().unwrap_or_default(), %error, "a pass failed; it is tried again");
-    Action::requeue(context.setbacks.note(&Subject::of(object.meta()).key()))
+    let group = Subject::of(object.meta()).key();
+    tracing::warn!(group, %error, "a pass failed; it is tried again");
+    Action::requeue(context.setbacks.note(&group))
 }
 
 /// Where announcements go: one queue for each watch.

@@ -200,11 +200,6 @@ impl Cluster {
         state.snapshot.view(&interest.topics, &interest.configs)
     }
 
-    /// Its id, once it answered.
-    pub fn id(&self) -> Option<String> {
-        self.shared.lock().snapshot.cluster_id().cloned()
-    }
-
     /// What was last seen of the locks of topics.
     pub fn locks(&self, topics: &BTreeSet<String>) -> LocksView {
         self.shared.lock().locks.view(topics)
@@ -349,6 +344,11 @@ impl Cluster {
         }
         drop(state);
         self.shared.wake.notify_one();
+    }
+
+    /// The cluster's id, once it has told it.
+    pub fn id(&self) -> Option<String> {
+        self.shared.lock().snapshot.cluster_id().cloned()
     }
 
     /// How long ago the last answered poll was started.

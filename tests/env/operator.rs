@@ -139,11 +139,21 @@ impl Operator {
 
     /// As [`Self::get`], for an operator that may not listen yet. HTTP/1.0, whose answers come in one piece and end with the connection: no client library is needed.
     pub(crate) fn try_get(&self, path: &str) -> Result<(u16, String), String> {
+        self.try_get_as(path, "application/openmetrics-text")
+    }
+
+    /// As [`Self::try_get`], for another kind of page.
+    pub(crate) fn try_get_as(&self, path: &str, accept: &str) -> Result<(u16, String), String> {
         let mut answer = String::new();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).map_err(|e| e.to_string())?;
         stream
             .set_read_timeout(Some(Duration::from_secs(10)))
-            .and_then(|()| write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n"))
+            .and_then(|()| {
+                write!(
+                    stream,
+                    "GET {path} HTTP/1.0\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n"
+                )
+            })
             .and_then(|()| stream.read_to_string(&mut answer))
             .map_err(|e| e.to_string())?;
         let (head, body) = answer

@@ -181,7 +181,11 @@ impl Pass {
             } else {
                 let basis = self.basis(&valid, &conflicts);
                 let acted = act(&cluster, &valid.names(), &decision.actions, basis).await;
-                log(&self.key(), &decision.actions, &acted.outcomes);
+                log(
+                    (&cluster.id().unwrap_or_default(), &self.key()),
+                    &decision.actions,
+                    &acted.outcomes,
+                );
                 acted
             };
             finish(&mut self.steps[begin..], &acted, dry_run);

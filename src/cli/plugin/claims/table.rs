@@ -106,6 +106,7 @@ mod tests {
             counts: vec![6, 8],
             created: false,
             holds_records: false,
+            guarded: false,
             since: MicroTime(Timestamp::UNIX_EPOCH),
         };
         let lock = |(topic, cluster, connection): &(&str, &str, &str)| AclLock {
