@@ -672,3 +672,32 @@ pub(crate) fn a_lock_needs_a_connection_and_its_rights(env: &Env) {
     assert_eq!(scene.acls(), with_locks(&before, &[&three]));
     missing(&mighty, &[]);
 }
+
+pub(crate) fn locks_on_a_cluster_that_was_left_are_undone_there(env: &Env) {
+    let scene = Guarded::new(env);
+    let before = scene.acls();
+    let [one] = scene.topics(["one"]);
+    let group = scene.group("market-data");
+    let mut wanted = scene.spec(1, &[&one]);
+    group.apply(&wanted);
+    group.wait_for("Locked", "True", "Locked");
+    // The group moves to another cluster; nothing is undone before that is acknowledged.
+    let elsewhere = unique("elsewhere");
+    let way = json!({"bootstrapServers": [env.kafka.bootstrap()]});
+    connect(env, &elsewhere, &scene.namespace, &way);
+    wanted["kafka"] = json!({"connectionRef": {"name": elsewhere}});
+    group.apply(&wanted);
+    group.wait_for("PartitionsAligned", "False", "ClusterChanged");
+    assert_eq!(scene.acls(), with_locks(&before, &[&one]));
+    group.acknowledge(env.kafka.id());
+    group.wait_ready();
+    scene.wait_for_acls("no lock is left behind", &before);
+    wait_for("the claim to forget it", DEADLINE, || {
+        if remembered(&group).is_empty() {
+            Ok(())
+        } else {
+            Err(group.claim().unwrap_or_default().to_string())
+        }
+    });
+    group.wait_for("Locked", "False", "NoAuthorizer");
+}

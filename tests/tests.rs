@@ -249,6 +249,7 @@ trials! {
         no_topic_gets_its_first_acl_where_that_would_hide_it,
         a_lock_that_cannot_be_undone_is_shown_until_it_is_forgotten,
         a_lock_needs_a_connection_and_its_rights,
+        locks_on_a_cluster_that_was_left_are_undone_there,
     ];
     counts: [
         an_unset_count_is_the_one_that_existing_topics_share,

@@ -72,6 +72,8 @@ pub(super) struct Told {
     pub(super) awaited: Option<i32>,
     /// The `KafkaConnection`; none for a connection that the group writes out.
     pub(super) connection: Option<String>,
+    /// The cluster to which it leads: another one than the claim's, as long as nobody has acknowledged that.
+    pub(super) leads_to: String,
 }
 
 impl Told {
@@ -79,7 +81,7 @@ impl Told {
         spec.aliases.clone_from(&self.aliases);
         for lock in &mut spec.locks {
             // The way there now: an earlier one may go.
-            if self.connection.is_some() && spec.cluster_id.as_ref() == Some(&lock.cluster_id) {
+            if self.connection.is_some() && lock.cluster_id == self.leads_to {
                 lock.connection.clone_from(&self.connection);
             }
         }

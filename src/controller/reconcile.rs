@@ -502,6 +502,7 @@ impl Pass {
             guarded: link.guarded(&self.subject.namespace, &group.topics),
             awaited: awaited_of_referenced(decision),
             connection: link.connection.clone(),
+            leads_to: decision.cluster_id.clone(),
         }
     }
 

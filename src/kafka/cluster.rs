@@ -1,7 +1,7 @@
 //! One cluster as many groups share it: one connection, one snapshot, one poller.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,8 @@ pub(super) struct Shared {
     metrics: Arc<Metrics>,
     changes: Arc<Changes>,
     stamps: AtomicU64,
+    /// The poller's look at locks is under way.
+    pub(super) looks_at_locks: AtomicBool,
     state: Mutex<State>,
     /// Counts the readings that were taken in.
     readings: watch::Sender<u64>,
@@ -142,6 +144,7 @@ impl Cluster {
             metrics,
             changes,
             stamps: AtomicU64::new(stamps),
+            looks_at_locks: AtomicBool::new(false),
             state: Mutex::new(state.unwrap_or_else(|| State::new(&settings))),
             readings: watch::Sender::new(0),
             settings,

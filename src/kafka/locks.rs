@@ -2,6 +2,8 @@
 //! them. One look serves all groups of a cluster: two requests, and one more for each three hundred topics.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::client::{Client, PerTopic, WithoutAcl};
@@ -111,12 +113,13 @@ impl LockBook {
     }
 }
 
-/// Looks at all locks that somebody wants to know, if that is due.
-pub(super) async fn poll(shared: &Shared) {
+/// Looks at all locks that somebody wants to know, if that is due. It holds up no poll: ACLs are asked for on the side, one
+/// look at a time.
+pub(super) fn poll(shared: &Arc<Shared>) {
     let topics = {
         let mut state = shared.lock();
         let (polls, every) = (state.polls, shared.settings.locks_every);
-        if !state.locks.is_due(polls, every) {
+        if !state.locks.is_due(polls, every) || shared.looks_at_locks.load(Ordering::Relaxed) {
             return;
         }
         let topics = state.interests.locks();
@@ -128,7 +131,12 @@ pub(super) async fn poll(shared: &Shared) {
         }
         topics
     };
-    look(shared, &topics).await;
+    shared.looks_at_locks.store(true, Ordering::Relaxed);
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        look(&shared, &topics).await;
+        shared.looks_at_locks.store(false, Ordering::Relaxed);
+    });
 }
 
 /// Looks at the locks of these topics, and announces what that changes.

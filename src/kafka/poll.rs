@@ -40,7 +40,9 @@ pub(super) async fn run(shared: Arc<Shared>) {
         }
         let now = Instant::now();
         if now >= next_poll {
-            poll(&shared, now).await;
+            if poll(&shared, now).await {
+                locks::poll(&shared);
+            }
             next_poll = now
                 + shared
                     .lock()
@@ -57,12 +59,12 @@ pub(super) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Reads all that the groups name.
-async fn poll(shared: &Shared, now: Instant) {
+/// Reads all that the groups name. Whether the cluster answered.
+async fn poll(shared: &Shared, now: Instant) -> bool {
     let topics = {
         let mut state = shared.lock();
         if state.interests.is_empty() {
-            return;
+            return false;
         }
         state.polls += 1;
         state.interests.topics().cloned().collect()
@@ -78,9 +80,7 @@ async fn poll(shared: &Shared, now: Instant) {
     }
     let answered = outcome.is_ok();
     shared.polled(now, outcome);
-    if answered {
-        locks::poll(shared).await;
-    }
+    answered
 }
 
 /// Reads what was never read, what could not be read just now, and what we changed ourselves and do not see yet. A cluster that does not answer

@@ -60,7 +60,12 @@ pub(super) fn plan(input: &Input<'_>, decision: &mut Decision) {
         return;
     }
     let unwanted = unwanted(decision);
-    let forgotten = |lock: &Lock| input.group.acknowledged.contains(&forget(&lock.cluster_id));
+    // Here they can be undone: the wish may be left over from a time in which nobody got here.
+    let here = decision.cluster_id.clone();
+    let forgotten = |lock: &Lock| {
+        let wished = input.group.acknowledged.contains(&forget(&lock.cluster_id));
+        wished && lock.cluster_id != here
+    };
     let memory = &mut decision.memory;
     memory
         .locks

@@ -166,6 +166,21 @@ pub(super) fn claims(place: &Place) -> Result<(Vec<CoPartitionClaim>, Option<Clu
     })
 }
 
+/// Whether there is no such group (any more).
+///
+/// # Errors
+/// One line for the user.
+pub(super) fn is_gone(namespace: &str, name: &str, place: &Place) -> Result<bool, String> {
+    in_time(async {
+        let client = connect(config(place).await?)?;
+        let groups: Api<CoPartitionedTopicGroup> = Api::namespaced(client, namespace);
+        let found = groups.get_metadata_opt(name).await;
+        found
+            .map(|found| found.is_none())
+            .map_err(|error| explained(&error, namespace, name))
+    })
+}
+
 /// Asks the operator to forget the locks of a claim on these clusters, given with commas between them.
 ///
 /// # Errors

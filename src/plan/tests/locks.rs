@@ -331,6 +331,9 @@ fn locks_of_a_cluster_that_was_left_are_undone_there() {
         .acknowledges(&forget("K2"));
     world.rests();
     assert_eq!(world.memory.locks, [lock("a", "K2")].into());
+    world.group.alter_lock = false;
+    assert_eq!(world.turns().actions.unlocks, [lock("a", "K2")]);
+    assert!(world.looks().memory.locks.is_empty());
 }
 
 #[test]

@@ -19,7 +19,8 @@ pub(super) fn run(
     io: &mut Io<'_>,
 ) -> Result<u8, String> {
     let claim = find(name, record)?;
-    let orphaned = orphaned(claim)?;
+    let gone = live::is_gone(&claim.namespace, &claim.group, place)?;
+    let orphaned = stuck(claim, gone)?;
     print(io.stdout, |out| explain(out, claim, &orphaned))?;
     if !yes && !confirmed(io)? {
         return Err("nothing was forgotten".to_owned());
@@ -48,8 +49,12 @@ fn find<'a>(name: &str, record: &'a Record) -> Result<&'a Holder, String> {
         })
 }
 
-/// Only what nobody can undo: a lock that stands where the operator gets to would become somebody else's.
-fn orphaned(claim: &Holder) -> Result<Vec<&Lock>, String> {
+/// Only what nobody can undo: a lock that stands where the operator gets to would become somebody else's. Of a group that is
+/// gone that may be any, as for lack of a right; the operator tries once more before it forgets.
+fn stuck(claim: &Holder, gone: bool) -> Result<Vec<&Lock>, String> {
+    if gone && !claim.locks.is_empty() {
+        return Ok(claim.locks.iter().collect());
+    }
     if claim.locks.iter().any(|lock| lock.orphaned.is_none()) {
         return Err(
             "which locks are orphaned is not known, since you may not list kafkaconnections"
@@ -70,8 +75,8 @@ fn orphaned(claim: &Holder) -> Result<Vec<&Lock>, String> {
 fn explain(out: &mut dyn Write, claim: &Holder, locks: &[&Lock]) -> std::io::Result<()> {
     writeln!(
         out,
-        "{}/{} locked these topics, and no KafkaConnection leads to their cluster any more. Where it still runs, nobody but super users can \
-         add partitions until the ACLs are removed by hand:",
+        "The operator locked these topics for {}/{}, and does not get to undo it. Where their cluster still runs, nobody but super users can add \
+         partitions until the ACLs are removed by hand:",
         claim.namespace, claim.group
     )?;
     for lock in locks {
@@ -126,7 +131,7 @@ mod tests {
     fn only_orphaned_locks_of_a_claim_that_is_there_are_forgotten() {
         let record = claim(Some(true));
         let found = find("trading/orders", &record).expect("the claim");
-        let locks = orphaned(found).expect("one");
+        let locks = stuck(found, false).expect("one");
         let mut said = Vec::new();
         explain(&mut said, found, &locks).expect("memory");
         let said = String::from_utf8(said).expect("text");
@@ -145,8 +150,12 @@ mod tests {
             (Some(false), "no orphaned lock"),
             (None, "kafkaconnections"),
         ] {
-            let said = orphaned(&claim(known).claims[0]).expect_err(part);
+            let said = stuck(&claim(known).claims[0], false).expect_err(part);
             assert!(said.contains(part), "{said}");
+            assert_eq!(
+                stuck(&claim(known).claims[0], true).map(|it| it.len()),
+                Ok(1)
+            );
         }
     }
 }

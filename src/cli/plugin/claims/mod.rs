@@ -22,7 +22,8 @@ Examples:
   kubectl copartition claims --forget trading/market-data
 
 A lock is Orphaned if no KafkaConnection leads to its cluster any more, so that the operator can't undo it. It stays in the
-claim until it is forgotten, and on Kafka until somebody removes the ACL, which --forget prints.";
+claim until it is forgotten, and on Kafka until somebody removes the ACL, which --forget prints. Of a group that is gone,
+--forget also drops what the operator may not undo, as for lack of a right.";
 
 /// The arguments.
 #[derive(Args, Debug)]
@@ -34,7 +35,7 @@ pub(super) struct Claims {
     /// Only groups of this namespace; without it all
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
-    /// Make the claim of this group forget its orphaned locks, and print how to remove the ACLs by hand
+    /// Make the claim of this group forget the locks that the operator can't undo, and print how to remove the ACLs by hand
     #[arg(long, value_name = "NAMESPACE/NAME", conflicts_with_all = ["topic", "namespace", "output"])]
     forget: Option<String>,
     /// Do not ask before anything is forgotten
