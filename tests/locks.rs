@@ -1,6 +1,9 @@
 //! `alterLock: Deny` on real brokers with Kafka's own authorizer: what it keeps off, how the operator grows under it, and
 //! that no other ACL is ever touched.
 
+use std::sync::Arc;
+
+use copartition::kafka::{Client, ConnectionSettings, WriteGuard};
 use serde_json::{Value, json};
 
 use crate::env::process::guarded;
@@ -401,6 +404,62 @@ pub(crate) fn a_crash_while_a_lock_is_lifted_leaves_it_put_back(env: &Env) {
         }
     });
     group.wait_for("Locked", "True", "Locked");
+}
+
+/// Without ALTER of its own, the operator lifts locks in vain and waits a moment: time enough to kill it right there.
+pub(crate) fn an_operator_that_is_killed_while_locks_are_lifted_puts_them_back(env: &Env) {
+    let mut scene = Guarded::new(env);
+    // Else it would see the topic by its ALTER only.
+    scene.secure.allow(&["locker"], "Describe", &scene.prefix);
+    let before = scene.acls();
+    let [one] = scene.topics(["one"]);
+    let group = scene.group("market-data");
+    let mut wanted = scene.spec(3, &[&one]);
+    group.apply(&wanted);
+    group.wait_for("Locked", "True", "Locked");
+    let kafka = &scene.secure.kafka;
+    let own_right = |verb: &str| {
+        let mut args = vec![verb, "--resource-pattern-type", "prefixed"];
+        args.extend(["--topic", &scene.prefix, "--allow-principal", "User:locker"]);
+        args.extend(["--operation", "Alter"]);
+        if verb == "--remove" {
+            args.push("--force");
+        }
+        kafka.tool_ok("org.apache.kafka.tools.AclCommand", &args);
+    };
+    own_right("--remove");
+    // Quicker than Kafka's tool.
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let client = {
+        let _context = runtime.enter();
+        let settings = ConnectionSettings::new([kafka.bootstrap()]);
+        Client::connect(&settings, Arc::default(), &WriteGuard::default()).expect("a client")
+    };
+    let is_locked = || {
+        let acls = runtime
+            .block_on(client.topic_acls(true))
+            .expect("an answer");
+        acls.iter().any(|acl| acl.name == one)
+    };
+    assert!(is_locked());
+    wanted["partitions"] = json!(4);
+    group.apply(&wanted);
+    wait_for("the lock to be lifted", DEADLINE, || {
+        if is_locked() {
+            Err(String::new())
+        } else {
+            Ok(())
+        }
+    });
+    scene.operator = None;
+    assert!(!is_locked(), "killed in between");
+    assert_eq!(remembered(&group), [one.as_str()]);
+    scene.secure.allow(&["locker"], "Alter", &scene.prefix);
+    scene.start();
+    group.wait_ready();
+    group.wait_for("Locked", "True", "Locked");
+    assert_eq!(scene.secure.kafka.partitions(&one), Some(4));
+    assert_eq!(scene.acls(), with_locks(&before, &[&one]));
 }
 
 pub(crate) fn a_deny_of_somebody_else_is_never_touched(env: &Env) {
