@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use copartition::kafka::ConnectionSettings;
 use copartition::placement::{Asked, ConsumerGroup, Counted, Outcome, Phase, Reason, judge};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::env::process::{Process, guarded};
-use crate::env::{Env, part, unique, wait_for};
+use crate::env::{Env, part, text, unique, wait_for};
 use crate::groups::{Reader, by_id};
 
 /// JVMs that join share two cores with servers.
@@ -207,6 +207,8 @@ pub(crate) fn a_shared_store_joins_the_sub_topologies_of_kafka_streams(env: &Env
         "{said}"
     );
 
+    discovered(env, &shared_id, [&a, &b]);
+
     // A join of unequal counts stops by itself, and is named with its pair.
     let pair = format!("reads {a} (4) and {c} (3)");
     wait_for("the pair of topics", DEADLINE, || {
@@ -223,4 +225,62 @@ pub(crate) fn a_shared_store_joins_the_sub_topologies_of_kafka_streams(env: &Env
             .then_some(())
             .ok_or(format!("{said}; {log}"))
     });
+    let seen = discover(env, &["--prefix", &unequal_id, "-o", "json"], 2);
+    let set = &seen["sets"][0];
+    assert_eq!(set["partitions"], Value::Null, "{seen}");
+    assert_eq!(set["neededBy"][0]["running"], false, "{seen}");
+}
+
+fn discover(env: &Env, args: &[&str], code: i32) -> Value {
+    let text = discover_text(env, args, code);
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+fn discover_text(env: &Env, args: &[&str], code: i32) -> String {
+    let output = guarded(env!("CARGO_BIN_EXE_kubectl-copartition"))
+        .args(["discover", "--bootstrap-server", &env.kafka.bootstrap()])
+        .args(args)
+        .env("KUBECONFIG", env.kube.kubeconfig())
+        .output()
+        .expect("the plugin runs");
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What an application needs is found, and covered by the manifest that is printed for it.
+fn discovered(env: &Env, application: &str, topics: [&str; 2]) {
+    let namespace = env.namespace("discovered");
+    let args = ["--prefix", application, "-n", &namespace, "-o"];
+    let with = |form| [&args[..], &[form]].concat();
+    let seen = discover(env, &with("json"), 2);
+    let set = &seen["sets"][0];
+    let found: Vec<&str> = set["topics"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|topic| topic["name"].as_str())
+        .collect();
+    let mut expected = topics;
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{seen}");
+    assert_eq!(
+        (&set["partitions"], &set["coveredBy"]),
+        (&json!(4), &Value::Null),
+        "{seen}"
+    );
+
+    let manifest = env.root().join(unique("discovered.yaml"));
+    let printed = discover_text(env, &with("manifests"), 2);
+    fs::write(&manifest, &printed).expect("a file for the manifest");
+    env.kube.kubectl_ok(&[
+        "apply",
+        "--validate=strict",
+        "-f",
+        &manifest.to_string_lossy(),
+    ]);
+    let seen = discover(env, &with("json"), 0);
+    let covered = &seen["sets"][0]["coveredBy"];
+    let group = covered.as_str().unwrap_or_default();
+    assert!(group.starts_with(&format!("{namespace}/shared-")), "{seen}");
+    assert!(!discover_text(env, &with("manifests"), 0).contains("kind:"));
 }

@@ -230,6 +230,7 @@ mod tests {
                     "verify",
                     "topology",
                     "claims",
+                    "discover",
                     "completion",
                     ":4",
                 ],

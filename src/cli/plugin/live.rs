@@ -201,6 +201,17 @@ pub(super) fn forget_locks(claim: &str, clusters: &str, place: &Place) -> Result
     })
 }
 
+/// Asks a cluster something.
+///
+/// # Errors
+/// One line for the user.
+pub(super) fn asked<T, F: Future<Output = Result<T, String>>>(
+    place: &Place,
+    ask: impl FnOnce(Client) -> F,
+) -> Result<T, String> {
+    in_time(async { ask(connect(config(place).await?)?).await })
+}
+
 /// Runs what asks the API, for as long as an answer is waited for.
 fn in_time<T>(read: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = crate::cli::runtime()?;
@@ -277,7 +288,7 @@ fn explained(error: &kube::Error, namespace: &str, name: &str) -> String {
 }
 
 /// An error with its causes on one line, as far as they are not repeated.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(next) = cause {

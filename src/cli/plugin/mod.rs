@@ -1,9 +1,11 @@
-//! `kubectl copartition`: where keys lie, what a growth moves, why a key is where it is, and whether records lie where
-//! they should; and which topics a Kafka Streams application reads together. It needs no Kubernetes cluster but for groups that are named without a file, and no Kafka but to verify.
+//! `kubectl copartition`: where keys lie, what a growth moves, why a key is where it is, whether records lie where
+//! they should, and which topics Kafka Streams reads together. It needs no Kubernetes cluster but for groups that are named
+//! without a file, and no Kafka but to verify and to discover.
 
 mod claims;
 mod columns;
 mod completion;
+mod discover;
 mod document;
 mod explain;
 mod keys;
@@ -66,6 +68,8 @@ enum Command {
     Topology(topology::Topology),
     /// Show who holds which topic, and which ALTER locks stand
     Claims(claims::Claims),
+    /// Show which topics running Kafka Streams applications read together, and print groups for those that have none
+    Discover(discover::Discover),
     /// Print a script that completes commands and options
     Completion(completion::Completion),
     /// What kubectl asks for through the script of `completion kubectl`
@@ -104,6 +108,7 @@ fn run(command: &Command, io: &mut Io<'_>) -> Result<u8, String> {
         Command::Explain(arguments) => explain::run(arguments, io),
         Command::Topology(arguments) => topology::run(arguments, io),
         Command::Claims(arguments) => claims::run(arguments, io),
+        Command::Discover(arguments) => discover::run(arguments, io),
         Command::Completion(arguments) => completion::run(arguments, io),
         Command::Complete(arguments) => completion::complete(arguments, io),
     }

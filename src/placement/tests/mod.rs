@@ -2,6 +2,7 @@
 
 mod apart;
 mod figures;
+mod needed;
 mod oracle;
 mod phases;
 mod streams;
