@@ -10,6 +10,7 @@
 mod inline;
 mod lookup;
 mod resolve;
+mod rights;
 mod rules;
 mod status;
 mod strimzi;

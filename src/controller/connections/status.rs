@@ -1,9 +1,10 @@
 //! The status of each `KafkaConnection`: whether it can be used, and whether its cluster answers.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition as KubeCondition;
 use kube::api::{Api, Patch, PatchParams};
@@ -14,27 +15,24 @@ use super::super::context::Context;
 use super::super::gate::GateError;
 use super::super::report::{not_asked, reachable, silence};
 use super::super::status::kube_condition;
-use super::version::Versions;
-use super::{Known, LinkError, Refusal, Uses, user_of};
+use super::rights::Rights;
+use super::version::Version;
+use super::{Known, LinkError, Refusal, user_of};
 use crate::api::{ConnectionStatus, KafkaConnection};
-use crate::kafka::{
-    self, CLUSTER_PERMISSIONS, Cluster, ConnectionSettings, Interest, Operation, Use,
-};
+use crate::kafka::{Cluster, ConnectionSettings, Interest};
 use crate::plan::{Condition, ConditionType, Reason, State};
 
 /// How often clusters are looked at without a cause.
 const TICK: Duration = Duration::from_secs(5);
 
-/// How often rights are looked at again: they change seldom, and nobody says when.
-const RIGHTS: Duration = Duration::from_secs(300);
-/// The most missing rights that a status lists; the schema bounds it.
-const MOST_MISSING: usize = 100;
+/// Connections that are looked at at the same time: one whose cluster answers slowly keeps no other waiting.
+const AT_ONCE: usize = 64;
 
-/// What was found of the rights of a connection.
-struct Rights {
-    read_at: Instant,
-    uses: Uses,
-    missing: Vec<String>,
+/// What is asked of a connection's brokers now and then.
+#[derive(Default)]
+struct Seen {
+    rights: Rights,
+    version: Version,
 }
 
 /// Keeps the status of all connections true, for as long as it is polled.
@@ -42,50 +40,62 @@ pub(in crate::controller) async fn run(context: Arc<Context>) {
     let connections = &context.connections;
     connections.wait_synced().await;
     // By connection; those that are gone are dropped.
-    let mut rights: HashMap<String, Rights> = HashMap::new();
-    let mut versions = Versions::default();
+    let mut seen: HashMap<String, Seen> = HashMap::new();
     loop {
-        let reported = connections.reported();
-        let is_reported = |name: &str| {
-            let mut names = reported.iter().map(|known| known.object.name_any());
-            names.any(|reported| reported == name)
-        };
-        rights.retain(|name, _| is_reported(name));
-        versions.retain(is_reported);
-        for known in reported {
-            let name = known.object.name_any();
-            let new = match status(&context, &known, &mut rights, &mut versions).await {
-                Ok(new) => new,
-                Err(error) => {
-                    tracing::warn!(connection = name, %error, "what a connection refers to cannot be read; tried again");
-                    continue;
-                }
-            };
-            if known.object.status.as_ref() == Some(&new) {
-                continue;
-            }
-            match write(&context, &known, &new).await {
-                // Changed or gone meanwhile: the watch brings it.
-                Err(error) if matches!(error.code(), Some(404 | 409)) => {}
-                Err(GateError::NotLeading) => return,
-                Err(error) => {
-                    tracing::warn!(connection = name, %error, "the status of a connection cannot be written; tried again");
-                }
-                Ok(written) => {
-                    connections.changed(written);
-                }
-            }
+        let looks = connections.reported().into_iter().map(|known| {
+            let seen = seen.remove(&known.object.name_any()).unwrap_or_default();
+            look(&context, known, seen)
+        });
+        // Made before they run: each takes along what is known of its connection.
+        let looks: Vec<_> = looks.collect();
+        let ended: Vec<_> = stream::iter(looks)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        if ended.iter().any(|(_, _, leads)| !leads) {
+            return;
         }
+        seen = ended
+            .into_iter()
+            .map(|(name, seen, _)| (name, seen))
+            .collect();
         // Whatever comes first; a tick that nothing came of costs a look into caches.
         let _ = tokio::time::timeout(TICK, connections.woken.notified()).await;
     }
 }
 
+/// Looks at one connection, and writes its status if it changed. Returns what is known of it by now, and whether this process
+/// still leads.
+async fn look(context: &Context, known: Arc<Known>, mut seen: Seen) -> (String, Seen, bool) {
+    let name = known.object.name_any();
+    let new = match status(context, &known, &mut seen).await {
+        Ok(new) => new,
+        Err(error) => {
+            tracing::warn!(connection = name, %error, "what a connection refers to cannot be read; tried again");
+            return (name, seen, true);
+        }
+    };
+    if known.object.status.as_ref() == Some(&new) {
+        return (name, seen, true);
+    }
+    match write(context, &known, &new).await {
+        // Changed or gone meanwhile: the watch brings it.
+        Err(error) if matches!(error.code(), Some(404 | 409)) => {}
+        Err(GateError::NotLeading) => return (name, seen, false),
+        Err(error) => {
+            tracing::warn!(connection = name, %error, "the status of a connection cannot be written; tried again");
+        }
+        Ok(written) => {
+            context.connections.changed(written);
+        }
+    }
+    (name, seen, true)
+}
+
 async fn status(
     context: &Context,
     known: &Known,
-    rights: &mut HashMap<String, Rights>,
-    versions: &mut Versions,
+    seen: &mut Seen,
 ) -> Result<ConnectionStatus, GateError> {
     let object = &known.object;
     let user = user_of(&object.name_any());
@@ -122,12 +132,11 @@ async fn status(
             let name = object.name_any();
             let (kafka, id) = answer(&user, settings, &cluster, &old, &name);
             if kafka.state == State::True {
-                broker_version = versions.of(&name, settings, &cluster, broker_version).await;
-            }
-            if kafka.state == State::True
-                && let Some(missing) = missing(context, &name, &cluster, rights).await
-            {
-                missing_permissions = missing;
+                let version = &mut seen.version;
+                broker_version = version.of(&name, settings, &cluster, broker_version).await;
+                if let Some(missing) = seen.rights.missing(context, &name, &cluster).await {
+                    missing_permissions = missing;
+                }
             }
             let problems = known.problems.join("; ");
             let accepted = if problems.is_empty() {
@@ -169,84 +178,6 @@ async fn status(
         missing_permissions,
         conditions,
     })
-}
-
-/// The rights that groups of a connection need and its principal lacks, as far as they can be read. Topics that are not
-/// there, or may not even be seen, tell nothing.
-async fn missing(
-    context: &Context,
-    name: &str,
-    cluster: &Cluster,
-    rights: &mut HashMap<String, Rights>,
-) -> Option<Vec<String>> {
-    let uses = context.connections.uses(name);
-    if let Some(known) = rights.get(name)
-        && known.uses == uses
-        && known.read_at.elapsed() < RIGHTS
-    {
-        return Some(known.missing.clone());
-    }
-    let topics: Vec<String> = uses.keys().cloned().collect();
-    let granted = match cluster.client().authorized_operations(&topics).await {
-        Ok(granted) => granted,
-        Err(error) => {
-            tracing::debug!(connection = name, %error, "the rights on topics cannot be read");
-            return None;
-        }
-    };
-    let mut missing = missing_on_cluster(cluster, &uses).await;
-    // What our own lock denies is not missing: it is lifted when it is needed.
-    let locked: BTreeSet<String> = {
-        let claims = context.claims.all();
-        let locks = claims.iter().flat_map(|claim| &claim.spec.locks);
-        let ours = locks.filter(|lock| lock.connection.as_deref() == Some(name));
-        ours.map(|lock| lock.topic.clone()).collect()
-    };
-    for (topic, uses) in &uses {
-        let Some(Ok(granted)) = granted.get(topic) else {
-            continue;
-        };
-        // Whether the principal may create it is of no interest: it is there.
-        let uses: Vec<Use> = uses.iter().copied().collect();
-        let lacking = kafka::missing(granted, &uses).into_iter();
-        let lacking = lacking.filter(|operation| match operation {
-            Operation::Create => false,
-            Operation::Alter => !locked.contains(topic),
-            _ => true,
-        });
-        missing.extend(lacking.map(|operation| format!("{operation} on topic {topic}")));
-    }
-    let more = missing.len().saturating_sub(MOST_MISSING);
-    if more > 0 {
-        missing.truncate(MOST_MISSING - 1);
-        missing.push(format!("and {} more", more + 1));
-    }
-    let known = Rights {
-        read_at: Instant::now(),
-        uses,
-        missing,
-    };
-    let missing = known.missing.clone();
-    rights.insert(name.to_owned(), known);
-    Some(missing)
-}
-
-/// The rights on the cluster that locks need and the principal lacks; none if they can't be read.
-async fn missing_on_cluster(cluster: &Cluster, uses: &Uses) -> Vec<String> {
-    if !uses.values().any(|uses| uses.contains(&Use::Lock)) {
-        return Vec::new();
-    }
-    match cluster.client().authorized_cluster_operations().await {
-        Ok(granted) => CLUSTER_PERMISSIONS
-            .iter()
-            .filter(|needed| needed.required && !granted.contains(&needed.operation))
-            .map(|needed| format!("{} on the cluster", needed.operation))
-            .collect(),
-        Err(error) => {
-            tracing::debug!(%error, "the rights on the cluster cannot be read");
-            Vec::new()
-        }
-    }
 }
 
 /// Whether the cluster answers, and its id as far as it is known.

@@ -1,6 +1,5 @@
-//! Which version of Kafka each connection's brokers run: asked when a connection is new or changed, and now and then.
+//! Which version of Kafka a connection's brokers run: asked when the connection is new or changed, and now and then.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::kafka::{Cluster, ConnectionSettings};
@@ -16,16 +15,11 @@ struct Asked {
     version: Option<String>,
 }
 
-/// What is known, by connection. Bounded by the number of connections.
+/// What is known of one connection's brokers.
 #[derive(Default)]
-pub(super) struct Versions(HashMap<String, Asked>);
+pub(super) struct Version(Option<Asked>);
 
-impl Versions {
-    /// Forgets all connections but these.
-    pub(super) fn retain(&mut self, stays: impl Fn(&str) -> bool) {
-        self.0.retain(|name, _| stays(name));
-    }
-
+impl Version {
     /// The version, where it is known; `last` is what was known before this process.
     pub(super) async fn of(
         &mut self,
@@ -35,7 +29,7 @@ impl Versions {
         last: Option<String>,
     ) -> Option<String> {
         let now = Instant::now();
-        let known = self.0.get(name);
+        let known = self.0.as_ref();
         if let Some(known) = known.filter(|it| it.settings == *settings && now < it.due) {
             return known.version.clone();
         }
@@ -47,12 +41,11 @@ impl Versions {
                 (last, SOON)
             }
         };
-        let asked = Asked {
+        self.0 = Some(Asked {
             settings: settings.clone(),
             due: now + pause,
             version: version.clone(),
-        };
-        self.0.insert(name.to_owned(), asked);
+        });
         version
     }
 }
