@@ -9,13 +9,16 @@ use crate::group::{Group, consent};
 use crate::plugin::{plugin, run};
 use crate::scene::{Scene, names};
 
-/// Two topics at 6 with records, one of them compacted, which a consumer group has read.
+/// Two topics at 6 with records, one of them compacted, which a consumer group has read; and what Kafka Streams would have made
+/// for the application that the group declares.
 struct Grown<'a> {
     scene: Scene<'a>,
     group: Group<'a>,
     updates: String,
     notes: String,
     reader: String,
+    application: String,
+    internal: String,
 }
 
 fn grown(env: &Env) -> Grown<'_> {
@@ -28,8 +31,16 @@ fn grown(env: &Env) -> Grown<'_> {
     scene.produce(&notes);
     let reader = unique("reader");
     env.kafka.commit(&reader, &updates, 0, 1);
+    let application = unique("app");
+    let internal = format!("{application}-totals-store-changelog");
+    env.kafka.create_topic(&internal, 6);
+    // Of a part of the topology that reads something else.
+    env.kafka
+        .create_topic(&format!("{application}-other-repartition"), 3);
     let group = scene.group("market-data");
-    group.apply(&scene.spec(6, &[&updates, &notes]));
+    let mut spec = scene.spec(6, &[&updates, &notes]);
+    spec["consumerGroups"] = json!([{"groupId": application}]);
+    group.apply(&spec);
     group.wait_ready();
     group.wait_until("holdsRecords is true", |status| {
         status["holdsRecords"] == true
@@ -40,6 +51,8 @@ fn grown(env: &Env) -> Grown<'_> {
         updates,
         notes,
         reader,
+        application,
+        internal,
     }
 }
 
@@ -101,9 +114,17 @@ pub(crate) fn a_growth_is_foretold_with_all_that_it_breaks_and_the_consent_to_pa
         (&json!(false), &json!("Absent"))
     );
     assert_eq!(seen["layouts"][0]["movedShare"]["percent"], "75 %");
-    assert_eq!(kinds(&seen), ["CompactedTopic", "ConsumersAtLatest"]);
+    assert_eq!(
+        kinds(&seen),
+        [
+            "CompactedTopic",
+            "StreamsInternalTopics",
+            "ConsumersAtLatest"
+        ]
+    );
     assert_eq!(seen["breaks"][0]["topics"], json!([updates]));
-    assert_eq!(seen["breaks"][1]["found"], json!([grown.reader]));
+    assert_eq!(seen["breaks"][1]["found"], json!([grown.internal]));
+    assert_eq!(seen["breaks"][2]["found"], json!([grown.reader]));
     assert_eq!(seen["consents"], json!([consent(&[updates, notes], 6, 8)]));
     assert_eq!(
         (&seen["refusals"], &seen["notRead"]),
@@ -173,12 +194,7 @@ pub(crate) fn a_growth_is_foretold_with_all_that_it_breaks_and_the_consent_to_pa
 pub(crate) fn a_pull_request_is_judged_against_the_live_group(env: &Env) {
     let grown = grown(env);
     let (updates, notes) = (&grown.updates, &grown.notes);
-    let application = unique("app");
-    let internal = format!("{application}-totals-store-changelog");
-    env.kafka.create_topic(&internal, 6);
-    // Of a part of the topology that reads something else.
-    env.kafka
-        .create_topic(&format!("{application}-other-repartition"), 3);
+    let (application, internal) = (&grown.application, &grown.internal);
     let with_groups = |spec: &mut Value| {
         spec["consumerGroups"] = json!([{"groupId": application}]);
         spec["acceptKeyMovement"] = consent(&[updates, notes], 6, 8);
