@@ -87,6 +87,18 @@ pub(crate) fn members_that_read_together_or_apart_are_told_and_nothing_is_writte
     for words in [&left, &right, "roundrobin", "robin-", "127.0.0.1", "range"] {
         assert!(message.contains(words), "no {words} in {message}");
     }
+    let told = |events: &[(String, String, u64)]| -> u64 {
+        let split = events
+            .iter()
+            .filter(|(_, reason, _)| reason == "SplitMembers");
+        split.map(|(_, _, times)| times).sum()
+    };
+    wait_for("an Event", DEADLINE, || {
+        let events = seen::events(&env.kube, &scene.namespace);
+        (told(&events) == 1)
+            .then_some(())
+            .ok_or_else(|| format!("{events:?}"))
+    });
     let before = group.resource_version();
     wait_readings(&scene, 3);
     assert_eq!(group.resource_version(), before, "{}", group.status());
@@ -96,6 +108,7 @@ pub(crate) fn members_that_read_together_or_apart_are_told_and_nothing_is_writte
     let scene = Scene::in_namespace(env, namespace);
     wait_readings(&scene, 3);
     assert_eq!(group.resource_version(), before, "{}", group.status());
+    assert_eq!(told(&seen::events(&env.kube, &scene.namespace)), 1);
 }
 
 pub(crate) fn sub_topologies_of_kafka_streams_are_told_apart_until_a_store_joins_them(env: &Env) {

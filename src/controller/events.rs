@@ -15,13 +15,14 @@ use crate::plan::{ConditionType, Reason};
 const LONGEST_NOTE: usize = 1000;
 
 /// The conditions whose changes are worth an Event.
-const TOLD: [ConditionType; 7] = [
+const TOLD: [ConditionType; 8] = [
     ConditionType::Accepted,
     ConditionType::KafkaReachable,
     ConditionType::PartitionsAligned,
     ConditionType::KeySchemesAligned,
     ConditionType::TopicConfigsApplied,
     ConditionType::KeysVerified,
+    ConditionType::ConsumersColocated,
     ConditionType::Locked,
 ];
 
@@ -47,7 +48,8 @@ pub(super) async fn changes(
             (Some(("False", reason)), "False") if reason == now.reason => continue,
             (_, "False") => EventType::Warning,
             (Some(("False", _)), "True") => EventType::Normal,
-            // Between False and True the proof may have been open for hours.
+            // Between False and True the proof may have been open for hours. Consumers are open with each of their restarts,
+            // which is no news.
             (Some(("Unknown", _)), "True") if kind == ConditionType::KeysVerified => {
                 EventType::Normal
             }

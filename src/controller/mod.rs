@@ -6,7 +6,8 @@
 //! Kafka polls  ──┘
 //! ```
 //! There is no watch on Kafka: the poller of each cluster announces the groups whose part of its snapshot changed.
-//! A pass over a converged group reads caches only, so it may run as often as anything announces it.
+//! A pass over a converged group reads caches only, so it may run as often as anything announces it. Records (`verification`) and
+//! consumer groups (`placement`) are read beside the passes, which take what was found.
 
 mod act;
 mod claim_cache;
