@@ -300,8 +300,16 @@ pub(crate) fn consumer_groups_need_a_rule_and_a_right(env: &Env) {
     let message = group.wait_for("ConsumersColocated", "Unknown", "GroupNotAuthorized");
     assert!(message.contains("DESCRIBE"), "{message}");
     assert!(message.contains(&app), "{message}");
+    let missing = |listed: Value| {
+        wait_for("the missing rights", DEADLINE, || {
+            let status = place.status();
+            told(status["missingPermissions"] == listed, status.to_string())
+        });
+    };
+    missing(json!([format!("DESCRIBE on group {app}")]));
     kafka.allow_group("anna", &app);
     group.wait_for("ConsumersColocated", "Unknown", "GroupMissing");
+    missing(Value::Null);
 }
 
 pub(crate) fn missing_rights_are_listed(env: &Env) {

@@ -38,10 +38,6 @@ fn refused(good: &Value) -> Vec<(Value, String)> {
             "PLAIN and SCRAM need usernameRef and passwordRef",
         ),
         (
-            inline("sasl", json!({"mechanism": "AWS_MSK_IAM"})),
-            "only a KafkaConnection may log in with the operator's AWS identity",
-        ),
-        (
             inline("tls", json!({"keyRef": {"name": "tls", "key": "tls.key"}})),
             "give certificateRef and keyRef both",
         ),

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::super::context::Context;
 use super::Uses;
-use crate::kafka::{self, CLUSTER_PERMISSIONS, Cluster, Operation, Use};
+use crate::kafka::{
+    self, CLUSTER_PERMISSIONS, Cluster, ConnectionSettings, GROUP_PERMISSION, Operation, Use,
+};
 
 /// How often rights are looked at again: they change seldom, and nobody says when.
 const AGAIN: Duration = Duration::from_secs(300);
@@ -26,6 +28,20 @@ impl Rights {
     /// The rights that are missing, as far as they can be read. Topics that are not there, or may not even be seen, tell
     /// nothing.
     pub(super) async fn missing(
+        &mut self,
+        context: &Context,
+        name: &str,
+        settings: &ConnectionSettings,
+        cluster: &Cluster,
+    ) -> Option<Vec<String>> {
+        let on_topics = self.on_topics(context, name, cluster).await?;
+        let hidden = context.placement.hidden(settings).into_iter();
+        let on_groups = hidden.map(|group| format!("{GROUP_PERMISSION} on group {group}"));
+        Some(shortened(on_topics.into_iter().chain(on_groups).collect()))
+    }
+
+    /// Those on topics and on the cluster.
+    async fn on_topics(
         &mut self,
         context: &Context,
         name: &str,
@@ -62,11 +78,6 @@ impl Rights {
             });
             missing.extend(lacking.map(|operation| format!("{operation} on topic {topic}")));
         }
-        let more = missing.len().saturating_sub(MOST_MISSING);
-        if more > 0 {
-            missing.truncate(MOST_MISSING - 1);
-            missing.push(format!("and {} more", more + 1));
-        }
         self.0 = Some(Found {
             read_at: Instant::now(),
             uses,
@@ -74,6 +85,16 @@ impl Rights {
         });
         Some(missing)
     }
+}
+
+/// As many as a status may list.
+fn shortened(mut missing: Vec<String>) -> Vec<String> {
+    let more = missing.len().saturating_sub(MOST_MISSING);
+    if more > 0 {
+        missing.truncate(MOST_MISSING - 1);
+        missing.push(format!("and {} more", more + 1));
+    }
+    missing
 }
 
 /// The topics that are locked by the connection. What our own lock denies is not missing: it is lifted when it is needed.

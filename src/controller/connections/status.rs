@@ -134,7 +134,11 @@ async fn status(
             if kafka.state == State::True {
                 let version = &mut seen.version;
                 broker_version = version.of(&name, settings, &cluster, broker_version).await;
-                if let Some(missing) = seen.rights.missing(context, &name, &cluster).await {
+                if let Some(missing) = seen
+                    .rights
+                    .missing(context, &name, settings, &cluster)
+                    .await
+                {
                     missing_permissions = missing;
                 }
             }

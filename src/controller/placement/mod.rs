@@ -23,7 +23,7 @@ use super::metrics::Metrics;
 use crate::kafka::{Clusters, ConnectionSettings, Error, FoundGroups, GroupReader};
 use crate::plan::{PlacementEvidence, confirmed_placement};
 pub(super) use reading::Wish;
-use reading::{nothing, of, wanted};
+use reading::{hidden, nothing, of, wanted};
 
 /// Readings of all connections at once; most of their time they wait.
 const READERS: usize = 32;
@@ -61,6 +61,8 @@ struct Lane {
     reader: Option<GroupReader>,
     /// Readings in a row that failed.
     failures: u32,
+    /// The consumer groups that may not be described.
+    hidden: Vec<String>,
 }
 
 struct Known {
@@ -117,6 +119,7 @@ impl Watcher {
             runs: false,
             reader: None,
             failures: 0,
+            hidden: Vec::new(),
         });
         lane.groups.insert(group.to_owned());
         lane.due = lane.due.min(now + self.confirm);
@@ -150,6 +153,13 @@ impl Watcher {
     /// What readings agreed on.
     pub(super) fn found(&self, group: &str) -> Option<PlacementEvidence> {
         self.lock().groups.get(group)?.standing.clone()
+    }
+
+    /// The consumer groups that a connection's principal may not describe, as far as they were read.
+    pub(super) fn hidden(&self, settings: &ConnectionSettings) -> Vec<String> {
+        let state = self.lock();
+        let lane = state.lanes.get(settings);
+        lane.map(|lane| lane.hidden.clone()).unwrap_or_default()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -201,10 +211,13 @@ impl Watcher {
         };
         lane.runs = false;
         lane.reader = Some(start.reader);
-        lane.failures = match read {
-            Ok(_) => 0,
-            Err(_) => lane.failures.saturating_add(1),
-        };
+        match read {
+            Ok(found) => {
+                lane.failures = 0;
+                lane.hidden = hidden(found);
+            }
+            Err(_) => lane.failures = lane.failures.saturating_add(1),
+        }
         if lane.groups.is_empty() {
             lanes.remove(&start.settings);
             return Vec::new();

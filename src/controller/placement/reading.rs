@@ -74,6 +74,13 @@ pub(super) fn nothing(wish: &Wish, error: &Error) -> PlacementEvidence {
     PlacementEvidence::new(wish.about.clone(), wish.asked.clone(), &report)
 }
 
+/// The groups that may not be described.
+pub(super) fn hidden(found: &FoundGroups) -> Vec<String> {
+    let groups = found.groups.iter();
+    let hidden = groups.filter(|(_, group)| matches!(group, Err(GroupError::NotAuthorized(_))));
+    hidden.map(|(id, _)| id.clone()).collect()
+}
+
 fn why(error: &GroupError) -> (Why, String) {
     match error {
         GroupError::NotAuthorized(words) => (Why::NotAuthorized, words.clone()),
