@@ -48,18 +48,18 @@ integration-kafka-3: ## Run those of them that talk to Kafka most against Kafka 
 	$(call step,integration tests on Kafka 3.9)
 	for tests in kafka:: sample:: lifecycle:: growth::; do COPARTITION_KAFKA_VERSION=3.9.1 cargo test --test integration --locked -- $$tests; done
 
-crds: ## Write crds/ and the chart's copy from the code, and manifests/install.yaml from the chart
+crds: ## Write crds/ and the chart's copy from the code, and charts/install.yaml from the chart
 	@tests/env/setup tools
 	$(operator) crd --output-dir crds
 	cp crds/*.yaml charts/copartition-operator/definitions/
-	manifests/render > manifests/install.yaml.new && mv manifests/install.yaml.new manifests/install.yaml
+	charts/render > charts/install.yaml.new && mv charts/install.yaml.new charts/install.yaml
 
 check-crds: ## Check that all three are what the code says
 	$(call step,resource definitions and manifests)
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; mkdir "$$fresh/crds"; \
-	$(operator) crd --output-dir "$$fresh/crds"; manifests/render > "$$fresh/install.yaml"; \
+	$(operator) crd --output-dir "$$fresh/crds"; charts/render > "$$fresh/install.yaml"; \
 	diff -ru crds "$$fresh/crds" && diff -ru charts/copartition-operator/definitions "$$fresh/crds" && \
-	diff -u manifests/install.yaml "$$fresh/install.yaml" || { echo "what is generated differs from the code: run 'make crds'" >&2; exit 1; }
+	diff -u charts/install.yaml "$$fresh/install.yaml" || { echo "what is generated differs from the code: run 'make crds'" >&2; exit 1; }
 
 test: ## Everything that CI checks
 	@$(MAKE) --no-print-directory setup

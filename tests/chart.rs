@@ -205,7 +205,7 @@ fn of_operator(objects: &[Value]) -> Vec<Value> {
 }
 
 pub(crate) fn the_plain_manifests_grant_what_the_example_grants(_env: &Env) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/install.yaml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("charts/install.yaml");
     let plain = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let plain = granted(&of_operator(&manifests(&plain)));
     assert_eq!(plain, granted(&manifests(&seen::rbac())));
@@ -411,7 +411,7 @@ fn what_the_release_managed_is_still_there(
 
 /// A user of kubectl instead: over what was left, and a second time without a change.
 fn the_plain_manifests_take_over(plane: &ControlPlane, group: &Group<'_>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/install.yaml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("charts/install.yaml");
     let path = path.to_string_lossy();
     let apply = ["apply", "--server-side", "-f", &path];
     plane.kubectl_ok(&apply);
