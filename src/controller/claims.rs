@@ -77,8 +77,16 @@ pub(super) struct Told {
 }
 
 impl Told {
-    fn write(&self, spec: &mut ClaimSpec) {
-        spec.aliases.clone_from(&self.aliases);
+    fn write(&self, spec: &mut ClaimSpec, base: Option<&ClaimSpec>) {
+        // Names of another cluster would guard the wrong one.
+        let elsewhere = spec
+            .cluster_id
+            .as_ref()
+            .is_some_and(|id| *id != self.leads_to);
+        spec.aliases = match base {
+            Some(base) if elsewhere => base.aliases.clone(),
+            _ => self.aliases.clone(),
+        };
         for lock in &mut spec.locks {
             // The way there now: an earlier one may go.
             if self.connection.is_some() && lock.cluster_id == self.leads_to {
@@ -195,7 +203,7 @@ impl Claims {
                 .get(&name)
                 .or(current.as_ref().map(|claim| &claim.spec));
             let mut spec = to_claim(subject, memory, base, jiff::Timestamp::now());
-            told.write(&mut spec);
+            told.write(&mut spec, base);
             spec.growth_marks = merged(&spec.growth_marks, marks, |topic| {
                 memory.topics.contains_key(topic)
             });
@@ -359,5 +367,37 @@ fn failed(name: &str, source: GateError) -> ClaimError {
     ClaimError::Write {
         name: name.to_owned(),
         source: Box::new(source),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::AliasKind;
+
+    #[test]
+    fn a_claim_keeps_the_names_of_its_own_cluster() {
+        let alias = |name: &str| Alias {
+            kind: AliasKind::Strimzi,
+            namespace: None,
+            name: name.to_owned(),
+        };
+        let claim = |cluster: &str, name: &str| ClaimSpec {
+            cluster_id: Some(cluster.to_owned()),
+            aliases: vec![alias(name)],
+            ..ClaimSpec::default()
+        };
+        let told = Told {
+            aliases: vec![alias("new")],
+            leads_to: "B".to_owned(),
+            ..Told::default()
+        };
+        let written = |cluster: &str| {
+            let mut spec = claim(cluster, "");
+            told.write(&mut spec, Some(&claim(cluster, "old")));
+            spec.aliases
+        };
+        assert_eq!(written("A"), [alias("old")]);
+        assert_eq!(written("B"), [alias("new")]);
     }
 }
