@@ -494,6 +494,16 @@ pub(crate) fn inline_connections_need_permission_and_their_own_secrets(env: &Env
     group.apply(&asked);
     let message = group.wait_for("Accepted", "False", "NotPermitted");
     assert!(message.contains("token file"), "{message}");
+    asked["kafka"]["inline"]["sasl"] = json!({"mechanism": "AWS_MSK_IAM"});
+    group.apply(&asked);
+    wait_for(
+        "the operator's own identity to be refused",
+        DEADLINE,
+        || {
+            let message = group.wait_for("Accepted", "False", "NotPermitted");
+            told(message.contains("the operator's AWS identity"), message)
+        },
+    );
     asked["kafka"] = inline(json!([address]), "ConfigMap");
     group.apply(&asked);
     group.wait_ready();

@@ -79,7 +79,7 @@ pub(crate) fn schemes_that_agree_at_this_count_say_what_breaks_them(env: &Env) {
     );
     group.wait_ready();
 
-    // Growth that nobody consented to is blocked, and it is said what it would do to the keys.
+    // A growth that would part keys is blocked although somebody consented to it.
     scene.produce(&a);
     scene.produce(&b);
     group.wait_until("records to be seen", |status| {
@@ -88,11 +88,24 @@ pub(crate) fn schemes_that_agree_at_this_count_say_what_breaks_them(env: &Env) {
     spec["partitions"] = json!(12);
     spec["acceptKeyMovement"] = crate::group::consent(&[&a, &b], 8, 12);
     group.apply(&spec);
+    let message = group.wait_for("PartitionsAligned", "False", "GrowthBlocked");
+    let parted = "place keys differently at 12 partitions";
+    assert!(
+        message.contains(parted) && message.contains("whatever was consented to"),
+        "{message}"
+    );
+    says(&group, "True", "EquivalentSchemes", &[parted]);
+    assert_eq!(env.kafka.partitions(&a), Some(8));
+    // 16 is a power of two as well.
+    spec["partitions"] = json!(16);
+    spec["acceptKeyMovement"] = crate::group::consent(&[&a, &b], 8, 16);
+    group.apply(&spec);
+    group.wait_until("the growth", |status| status["recordedPartitions"] == 16);
     says(
         &group,
-        "False",
-        "PartitionerMismatch",
-        &["place keys differently at 12 partitions"],
+        "True",
+        "EquivalentSchemes",
+        &["alike at 16 partitions"],
     );
 }
 

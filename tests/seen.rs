@@ -168,13 +168,19 @@ pub(crate) fn polls(operator: &Operator) -> u64 {
 
 /// How many polls of Kafka have failed.
 pub(crate) fn failed_polls(operator: &Operator) -> u64 {
-    polls(operator) - counted(operator, "copartition_kafka_polls_total{outcome=\"Ok\"}")
+    // Of one page: another one has more polls.
+    sum(&operator.metrics(), |line| {
+        line.starts_with("copartition_kafka_polls_total{") && !line.contains("outcome=\"Ok\"")
+    })
 }
 
 /// The sum over the metrics that begin so.
 pub(crate) fn counted(operator: &Operator, beginning: &str) -> u64 {
-    let text = operator.metrics();
-    let lines = text.lines().filter(|line| line.starts_with(beginning));
+    sum(&operator.metrics(), |line| line.starts_with(beginning))
+}
+
+fn sum(page: &str, counts: impl Fn(&str) -> bool) -> u64 {
+    let lines = page.lines().filter(|line| counts(line));
     lines
         .filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok())
         .sum()
