@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::env::process::guarded;
 use crate::env::secure::{Listener, acls, password};
 use crate::env::{
-    Env, KafkaCluster, KafkaOptions, Operator, OperatorOptions, SecureKafka, script, text, unique,
-    wait_for,
+    ControlPlane, Env, KafkaCluster, KafkaOptions, Operator, OperatorOptions, SecureKafka, script,
+    text, unique, wait_for,
 };
 use crate::group::{DEADLINE, Group, consent, spec, topic_status};
 
 /// A namespace with an operator that logs in as `locker`, who may edit ACLs and is no super user.
 struct Guarded<'a> {
-    env: &'a Env,
+    kube: &'a ControlPlane,
     secure: &'a SecureKafka,
     namespace: String,
     /// The name of the KafkaConnection, and what names of topics begin with.
@@ -26,20 +26,26 @@ struct Guarded<'a> {
 
 impl<'a> Guarded<'a> {
     fn new(env: &'a Env) -> Self {
-        let secure = env.secure();
-        let prefix = unique("guarded");
+        let (secure, prefix) = (env.secure(), unique("guarded"));
+        for operation in ["Create", "Alter", "AlterConfigs"] {
+            secure.allow(&["locker", "hurried"], operation, &prefix);
+        }
+        secure.allow_on_cluster("locker", &["Alter", "DescribeConfigs"]);
+        Self::on(&env.kube, secure, prefix)
+    }
+
+    /// The same in a Kubernetes of its own.
+    fn on(kube: &'a ControlPlane, secure: &'a SecureKafka, prefix: String) -> Self {
+        let namespace = unique("guarded");
+        kube.kubectl_ok(&["create", "namespace", &namespace]);
         let mut scene = Self {
-            env,
+            kube,
             secure,
-            namespace: env.namespace("guarded"),
+            namespace,
             operator: None,
             prefix,
         };
-        for operation in ["Create", "Alter", "AlterConfigs"] {
-            secure.allow(&["locker", "hurried"], operation, &scene.prefix);
-        }
-        secure.allow_on_cluster("locker", &["Alter", "DescribeConfigs"]);
-        connect(env, &scene.prefix, &scene.namespace, &scene.way());
+        connect(kube, &scene.prefix, &scene.namespace, &scene.way());
         let ca = json!({"ca.crt": secure.authority.certificate()});
         scene.object("ConfigMap", "kafka-ca", &json!({"data": ca}));
         let login = json!({"user": "locker", "password": password("locker")});
@@ -69,12 +75,12 @@ impl<'a> Guarded<'a> {
         });
         let fields = object.as_object_mut().expect("an object");
         fields.extend(more.as_object().expect("fields").clone());
-        self.env.kube.apply_ok(&object.to_string());
+        self.kube.apply_ok(&object.to_string());
     }
 
     /// Starts the operator, or another one. Locks are looked at every six seconds.
     fn start(&mut self) {
-        self.operator = Some(start(self.env, &self.namespace));
+        self.operator = Some(start(self.kube, &self.namespace));
     }
 
     fn kill(&mut self) {
@@ -86,7 +92,7 @@ impl<'a> Guarded<'a> {
     }
 
     fn group(&self, name: &str) -> Group<'a> {
-        Group::new(&self.env.kube, &self.namespace, name)
+        Group::new(self.kube, &self.namespace, name)
     }
 
     fn spec(&self, partitions: i32, topics: &[&str]) -> Value {
@@ -127,13 +133,13 @@ impl<'a> Guarded<'a> {
     }
 }
 
-fn connect(env: &Env, name: &str, namespace: &str, way: &Value) {
+fn connect(kube: &ControlPlane, name: &str, namespace: &str, way: &Value) {
     let all = json!([{"pattern": ".*"}]);
     let rule = json!({"namespaces": {"names": [namespace]}, "manage": all});
     let mut spec = json!({"timeouts": {"request": "5s"}, "rules": [rule]});
     let fields = spec.as_object_mut().expect("an object");
     fields.extend(way.as_object().expect("fields").clone());
-    env.kube.apply_ok(
+    kube.apply_ok(
         &json!({
             "apiVersion": "copartition.dev/v1alpha1",
             "kind": "KafkaConnection",
@@ -144,13 +150,13 @@ fn connect(env: &Env, name: &str, namespace: &str, way: &Value) {
     );
 }
 
-fn start(env: &Env, namespace: &str) -> Operator {
+fn start(kube: &ControlPlane, namespace: &str) -> Operator {
     let options = OperatorOptions {
         namespaces: vec![namespace.to_owned()],
         args: vec!["--claim-retention".to_owned(), "1s".to_owned()],
         ..OperatorOptions::default()
     };
-    Operator::start(&env.kube, options)
+    Operator::start(kube, options)
 }
 
 fn locked_spec(connection: &str, partitions: i32, topics: &[&str]) -> Value {
@@ -496,6 +502,47 @@ pub(crate) fn a_deny_of_somebody_else_is_never_touched(env: &Env) {
     assert_eq!(scene.acls(), before);
 }
 
+/// Of two Kubernetes clusters on one Kafka, neither takes away what the other one has locked.
+pub(crate) fn two_operators_leave_each_others_locks_alone(env: &Env) {
+    let plane = ControlPlane::start(env.root());
+    plane.install_crds();
+    let scene = Guarded::new(env);
+    let before = scene.acls();
+    let [topic] = scene.topics(["one"]);
+    let first = scene.group("first");
+    first.apply(&scene.spec(3, &[&topic]));
+    first.wait_for("Locked", "True", "Locked");
+    let locked = with_locks(&before, &[&topic]);
+    assert_eq!(scene.acls(), locked);
+    let other = Guarded::on(&plane, scene.secure, scene.prefix.clone());
+    let second = other.group("second");
+    let mut wanted = other.spec(3, &[&topic]);
+    second.apply(&wanted);
+    second.wait_for("Locked", "False", "ForeignDeny");
+    second.wait_ready();
+    // The topic is empty, so that only the lock stands in the way.
+    wanted["partitions"] = json!(5);
+    second.apply(&wanted);
+    second.wait_for("PartitionsAligned", "False", "GrowthRejected");
+    assert_eq!(scene.secure.kafka.partitions(&topic), Some(3));
+    wanted["partitions"] = json!(3);
+    wanted["alterLock"] = json!("None");
+    second.apply(&wanted);
+    second.wait_for("Locked", "False", "Off");
+    assert_eq!(scene.acls(), locked);
+    first.wait_for("Locked", "True", "Locked");
+    // Once the first one has let go, the other one sets its own, and takes that one away again.
+    wanted["alterLock"] = json!("Deny");
+    second.apply(&wanted);
+    second.wait_for("Locked", "False", "ForeignDeny");
+    first.delete();
+    second.wait_for("Locked", "True", "Locked");
+    assert_eq!(scene.acls(), locked);
+    assert_eq!(remembered(&second), [topic.as_str()]);
+    second.delete();
+    scene.wait_for_acls("no lock is left behind", &before);
+}
+
 /// The trap: where brokers let everybody near topics without ACLs, the first one hides the topic from all.
 pub(crate) fn no_topic_gets_its_first_acl_where_that_would_hide_it(env: &Env) {
     let options = KafkaOptions {
@@ -510,12 +557,12 @@ pub(crate) fn no_topic_gets_its_first_acl_where_that_would_hide_it(env: &Env) {
     let namespace = env.namespace("open");
     let (connection, prefix) = (unique("open"), unique("open"));
     connect(
-        env,
+        &env.kube,
         &connection,
         &namespace,
         &json!({"bootstrapServers": [kafka.bootstrap()]}),
     );
-    let _operator = start(env, &namespace);
+    let _operator = start(&env.kube, &namespace);
     let topic = format!("{prefix}.one");
     let group = Group::new(&env.kube, &namespace, "market-data");
     group.apply(&locked_spec(&connection, 3, &[&topic]));
@@ -661,7 +708,7 @@ pub(crate) fn a_lock_needs_a_connection_and_its_rights(env: &Env) {
     // Without an authorizer, and on a cluster whose principal may not see ACLs, all else goes on.
     let open = unique("no-authorizer");
     connect(
-        env,
+        &env.kube,
         &open,
         &scene.namespace,
         &json!({"bootstrapServers": [env.kafka.bootstrap()]}),
@@ -680,7 +727,7 @@ pub(crate) fn a_lock_needs_a_connection_and_its_rights(env: &Env) {
     for field in ["usernameRef", "passwordRef"] {
         way["sasl"][field]["name"] = json!("hurried");
     }
-    connect(env, &powerless, &scene.namespace, &way);
+    connect(&env.kube, &powerless, &scene.namespace, &way);
     let group = scene.group("powerless");
     group.apply(&locked_spec(&powerless, 1, &[&two]));
     let said = group.wait_for("Locked", "False", "NotAuthorized");
@@ -712,7 +759,7 @@ pub(crate) fn a_lock_needs_a_connection_and_its_rights(env: &Env) {
     // A super user feels no lock, and lifts none.
     let mighty = unique("mighty");
     connect(
-        env,
+        &env.kube,
         &mighty,
         &scene.namespace,
         &json!({"bootstrapServers": [scene.secure.kafka.bootstrap()]}),
@@ -743,7 +790,7 @@ pub(crate) fn locks_on_a_cluster_that_was_left_are_undone_there(env: &Env) {
     // The group moves to another cluster; nothing is undone before that is acknowledged.
     let elsewhere = unique("elsewhere");
     let way = json!({"bootstrapServers": [env.kafka.bootstrap()]});
-    connect(env, &elsewhere, &scene.namespace, &way);
+    connect(&env.kube, &elsewhere, &scene.namespace, &way);
     wanted["kafka"] = json!({"connectionRef": {"name": elsewhere}});
     group.apply(&wanted);
     group.wait_for("PartitionsAligned", "False", "ClusterChanged");

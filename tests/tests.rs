@@ -247,6 +247,7 @@ trials! {
         a_crash_while_a_lock_is_lifted_leaves_it_put_back,
         an_operator_that_is_killed_while_locks_are_lifted_puts_them_back,
         a_deny_of_somebody_else_is_never_touched,
+        two_operators_leave_each_others_locks_alone,
         no_topic_gets_its_first_acl_where_that_would_hide_it,
         a_lock_that_cannot_be_undone_is_shown_until_it_is_forgotten,
         a_lock_needs_a_connection_and_its_rights,
