@@ -145,6 +145,18 @@ pub(crate) fn sub_topologies_of_kafka_streams_are_told_apart_until_a_store_joins
     let stopped = scene.group("unequal");
     stopped.apply(&spec);
     members.streams("unequal", &unequal, "streams", "join", [&four, &three]);
+    // And one of which nobody thinks.
+    let [some, others] = names(["some", "others"]);
+    for topic in [&some, &others] {
+        env.kafka.create_topic(topic, 3);
+    }
+    members.streams(
+        "free",
+        &unique("free"),
+        "streams",
+        "shared",
+        [&some, &others],
+    );
 
     for (group, shape, topics) in &groups {
         let log = members.log_tail();
@@ -162,5 +174,22 @@ pub(crate) fn sub_topologies_of_kafka_streams_are_told_apart_until_a_store_joins
     let message = verdict(&stopped, "False", "UnequalCounts", &members.log_tail());
     for words in [&four, &three, "4", "3"] {
         assert!(message.contains(words), "no {words} in {message}");
+    }
+    // The two that share a store, the one that stopped, and the last one; other tests may have more.
+    let cluster = env.kafka.id();
+    for (covered, counts, least) in [
+        (true, "equal", 2),
+        (true, "unequal", 1),
+        (false, "equal", 1),
+    ] {
+        let series = format!(
+            "copartition_needed_sets{{cluster=\"{cluster}\",covered=\"{covered}\",counts=\"{counts}\"}}"
+        );
+        wait_for(&series, DEADLINE, || {
+            match seen::counted(&scene.operator, &series) {
+                sets if sets >= least => Ok(()),
+                sets => Err(format!("{sets}: {}", members.log_tail())),
+            }
+        });
     }
 }

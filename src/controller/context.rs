@@ -9,6 +9,7 @@ use kube::runtime::events::Recorder;
 
 use super::claims::Claims;
 use super::connections::Connections;
+use super::discovery::Discovery;
 use super::gate::Gate;
 use super::metrics::Metrics;
 use super::placement::Watcher;
@@ -37,6 +38,8 @@ pub(super) struct Context {
     pub(super) verifier: Verifier,
     /// What consumer groups do.
     pub(super) placement: Watcher,
+    /// Which topics applications read together.
+    pub(super) discovery: Discovery,
     /// The claims.
     pub(super) claims: Claims,
     /// Publishes Events.

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use kube::runtime::reflector::Store;
 
+use super::discovery::Discovery;
 use super::reconcile::WatchedGroup;
 use crate::kafka::Clusters;
 use crate::plan::{ConditionType, Reason};
@@ -96,6 +97,33 @@ pub(super) fn clusters(text: &mut String, clusters: &Clusters) {
         "copartition_kafka_reachable",
         "Whether a Kafka cluster answers; 0 after several polls in a row that failed.",
         &samples(|one| f64::from(u8::from(one.1))),
+    );
+}
+
+/// `copartition_needed_sets` by cluster: sets of topics that Kafka Streams applications read together, by whether one group covers
+/// each and whether its topics have one count.
+pub(super) fn needed(text: &mut String, discovery: &Discovery) {
+    let counts = discovery.counts();
+    let samples = counts.iter().flat_map(|(cluster, standings)| {
+        standings.iter().map(|(standing, sets)| {
+            let counts = match standing.equal {
+                Some(true) => "equal",
+                Some(false) => "unequal",
+                None => "unknown",
+            };
+            let labels = format!(
+                "cluster=\"{}\",covered=\"{}\",counts=\"{counts}\"",
+                escaped(cluster),
+                standing.covered
+            );
+            (labels, f64::from(u32::try_from(*sets).unwrap_or(u32::MAX)))
+        })
+    });
+    gauge(
+        text,
+        "copartition_needed_sets",
+        "Sets of topics that Kafka Streams applications read together.",
+        &samples.collect::<Vec<_>>(),
     );
 }
 

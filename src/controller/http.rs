@@ -142,6 +142,7 @@ async fn metrics(State(pages): State<Arc<Pages>>, headers: HeaderMap) -> impl In
         groups(&mut text, &caches.stores);
         gauges::reasons(&mut text, &caches.stores);
         gauges::clusters(&mut text, &caches.context.kafka);
+        gauges::needed(&mut text, &caches.context.discovery);
         records(&mut text, &caches.stores);
     }
     text.push_str("# EOF\n");

@@ -16,6 +16,7 @@ mod classic;
 mod collect;
 mod connections;
 mod context;
+mod discovery;
 mod error;
 mod events;
 mod foresight;

@@ -24,6 +24,7 @@ use super::claims::{ClaimEvent, Claims};
 use super::collect::Collector;
 use super::connections::{self, Connections, Lookups};
 use super::context::{Attempts, Context, Neglected, Published, Setbacks};
+use super::discovery::{self, Discovery};
 use super::error;
 use super::gate::Gate;
 use super::http::{Caches, Pages};
@@ -142,6 +143,10 @@ pub(super) async fn lead(office: &Office<'_>, term: Term, stopped: watch::Receiv
     tasks.spawn(connections::report(context.clone()));
     tasks.spawn(read_records(context.clone(), triggers.clone()));
     tasks.spawn(read_consumer_groups(context.clone(), triggers.clone()));
+    tasks.spawn(discovery::run(
+        context.clone(),
+        office.settings.poll_interval,
+    ));
     tasks.spawn(announce_kafka_changes(context.clone(), triggers));
     tasks.spawn(collect_claims(
         context,
@@ -211,6 +216,7 @@ async fn context(
             office.settings.poll_interval,
             office.counters.passes.clone(),
         ),
+        discovery: Discovery::default(),
         claims: Claims::new(Api::all(client.clone()), Arc::clone(&gate)),
         recorder: Recorder::new(client.clone(), reporter),
         metrics: office.counters.passes.clone(),
