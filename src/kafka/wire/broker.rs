@@ -131,13 +131,14 @@ impl Broker {
         // It may hold a password.
         let body = zeroize::Zeroizing::new(body.into_bytes());
         let length = i32::try_from(body.len()).map_err(|_| Failure::TooLarge)?;
-        let lost = |error| lost(&self.way, &error);
-        self.stream
-            .write_all(&length.to_be_bytes())
-            .await
-            .map_err(lost)?;
-        self.stream.write_all(&body).await.map_err(lost)?;
-        self.stream.flush().await.map_err(lost)?;
+        if let Err(error) = transmit(&mut *self.stream, length, &body).await {
+            // With TLS 1.3 a client certificate is refused after the handshake, and the broker may have hung up by now: what
+            // it said before that is still there to be read.
+            return match receive(&mut *self.stream, &self.way).await {
+                Err(refused @ Failure::Failed(_)) => Err(refused),
+                _ => Err(lost(&self.way, &error)),
+            };
+        }
         let answer = receive(&mut *self.stream, &self.way).await?;
         let mut reader = Reader::new(&answer);
         if reader.i32()? != self.sent {
@@ -148,6 +149,12 @@ impl Broker {
         }
         Ok(Q::read(version, &mut reader)?)
     }
+}
+
+async fn transmit(stream: &mut dyn Stream, length: i32, body: &[u8]) -> io::Result<()> {
+    stream.write_all(&length.to_be_bytes()).await?;
+    stream.write_all(body).await?;
+    stream.flush().await
 }
 
 /// Reads one answer. Memory is taken as bytes arrive, whatever the length in front of them claims.
