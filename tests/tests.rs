@@ -37,6 +37,7 @@ mod kafka;
 mod leader;
 mod lifecycle;
 mod locks;
+mod logs;
 mod members;
 mod memory;
 mod monitoring;
@@ -390,6 +391,7 @@ trials! {
         connections_are_judged_on_what_the_operator_says,
         no_example_is_out_of_sync_once_it_is_reconciled,
     ];
+    logs: [a_line_of_json_carries_group_topic_and_cluster];
     monitoring: [
         the_page_the_alerts_and_the_dashboard_fit_each_other,
         every_alert_is_tested_and_has_its_runbook,

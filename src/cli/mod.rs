@@ -100,7 +100,7 @@ struct Run {
 enum LogFormat {
     /// Lines for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object a line: timestamp, level, target, message, and what the line is about as fields beside them.
     Json,
 }
 
@@ -203,7 +203,7 @@ fn logs(levels: &str, format: LogFormat) {
         .with_writer(std::io::stderr);
     match format {
         LogFormat::Text => logs.init(),
-        LogFormat::Json => logs.json().init(),
+        LogFormat::Json => logs.json().flatten_event(true).init(),
     }
 }
 

@@ -17,6 +17,8 @@ const SHOWS_WITHIN: Duration = Duration::from_secs(60);
 const CONFIG_SHOWS_WITHIN: Duration = Duration::from_secs(3);
 /// The pause between two looks for it.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How the log calls an ALTER lock.
+const LOCK: &str = "DENY ALTER";
 
 /// What a decision rests on besides the view, so that it can be made again on a fresh one.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +61,8 @@ pub(super) struct Acted {
     pub(super) created: Vec<String>,
     /// Growths that were carried out; the others were held back or failed.
     pub(super) grown: Vec<Grow>,
+    /// Topics whose locks were lifted for a growth, and put back.
+    pub(super) lifted: Vec<String>,
     /// Locks that were taken away for good.
     pub(super) unlocked: Vec<Lock>,
 }
@@ -75,6 +79,7 @@ pub(super) async fn act(
     locks::undo(cluster, actions, &mut acted).await;
     create(cluster, actions, &mut acted).await;
     let lifted = locks::lift(cluster, actions, basis.memory, &mut acted.outcomes).await;
+    acted.lifted.clone_from(&lifted);
     acted.grown = grow(cluster, names, actions, basis, &mut acted.outcomes).await;
     locks::set(cluster, &lifted, &mut acted.outcomes).await;
     configure(cluster, actions, &mut acted).await;
@@ -281,7 +286,8 @@ pub(super) fn failure(error: TopicError) -> Failure {
 }
 
 /// Logs what came of the actions of a group.
-pub(super) fn log(at: (&str, &str), actions: &Actions, outcomes: &Outcomes) {
+pub(super) fn log(at: (&str, &str), actions: &Actions, acted: &Acted) {
+    let outcomes = &acted.outcomes;
     for create in &actions.creates {
         said(
             at,
@@ -310,22 +316,24 @@ pub(super) fn log(at: (&str, &str), actions: &Actions, outcomes: &Outcomes) {
             outcomes.configs.get(&alter.topic),
         );
     }
+    for topic in &acted.lifted {
+        said(at, topic, "lift for the growth", LOCK, None);
+    }
     log_locks(at, actions, outcomes);
 }
 
 /// Logs what came of the locks of a group.
 fn log_locks(at: (&str, &str), actions: &Actions, outcomes: &Outcomes) {
-    let lock = "DENY ALTER";
     for topic in &actions.locks {
-        said(at, topic, "lock", lock, outcomes.locks.get(topic));
+        said(at, topic, "lock", LOCK, outcomes.locks.get(topic));
     }
     let unasked = outcomes.locks.iter();
     for (topic, failure) in unasked.filter(|(topic, _)| !actions.locks.contains(topic)) {
-        said(at, topic, "lock again", lock, Some(failure));
+        said(at, topic, "lock again", LOCK, Some(failure));
     }
     for unlock in &actions.unlocks {
         let failure = outcomes.unlocks.get(unlock);
-        said(at, &unlock.topic, "unlock", lock, failure);
+        said(at, &unlock.topic, "unlock", LOCK, failure);
     }
 }
 

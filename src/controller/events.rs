@@ -9,10 +9,13 @@ use super::memory::Subject;
 use super::reconcile::WatchedGroup;
 use super::status::find;
 use crate::api::GroupStatus;
-use crate::plan::{ConditionType, Reason};
+use crate::plan::{ConditionType, Reason, Verdict};
 
 /// The longest note; the API bounds it at 1 kB.
 const LONGEST_NOTE: usize = 1000;
+
+/// As many topics are named in one line of the log.
+const MOST_LOGGED: usize = 10;
 
 /// The conditions whose changes are worth an Event.
 const TOLD: [ConditionType; 8] = [
@@ -57,7 +60,8 @@ pub(super) async fn changes(
         };
         // Without the message, which may show keys to who may read the group.
         let group = Subject::of(object.meta()).key();
-        tracing::info!(cluster = new.cluster_id, group, condition = %kind, status = now.status, reason = now.reason, "a verdict changed");
+        let topics = concerned(new, kind);
+        tracing::info!(cluster = new.cluster_id, group, condition = %kind, status = now.status, reason = now.reason, topics, "a verdict changed");
         publish(
             context,
             object,
@@ -67,6 +71,31 @@ pub(super) async fn changes(
             &now.message,
         )
         .await;
+    }
+}
+
+/// The topics that keep a condition from being True, as far as the status tells them apart.
+fn concerned(status: &GroupStatus, kind: ConditionType) -> Option<String> {
+    let names: Vec<&str> = match kind {
+        ConditionType::PartitionsAligned => {
+            let aligned = Verdict::Aligned.as_str();
+            let others = status.topics.iter().filter(|of| of.verdict != aligned);
+            others.map(|of| of.name.as_str()).collect()
+        }
+        ConditionType::KeysVerified => {
+            let read = status.verification.iter().flat_map(|read| &read.topics);
+            let fits = Reason::KeysFit.as_str();
+            read.filter(|of| of.reason != fits)
+                .map(|of| of.name.as_str())
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    let text = names[..names.len().min(MOST_LOGGED)].join(",");
+    match names.len().saturating_sub(MOST_LOGGED) {
+        0 if text.is_empty() => None,
+        0 => Some(text),
+        more => Some(format!("{text} and {more} more")),
     }
 }
 

@@ -77,10 +77,6 @@ pub(super) async fn lift(
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    tracing::info!(
-        topics = lifted.join(","),
-        "ALTER locks are lifted for a growth"
-    );
     lifted
 }
 

@@ -429,7 +429,7 @@ impl Pass {
         let here = &decision.cluster_id;
         locks::undo_elsewhere(&self.context, here, &decision.actions, &known, &mut acted).await;
         let at = (&*cluster.id().unwrap_or_default(), &*self.subject.key());
-        log(at, &decision.actions, &acted.outcomes);
+        log(at, &decision.actions, &acted);
         self.acted = Some(decision.actions.clone());
         for topic in &acted.created {
             self.memory.mark_created(topic);

@@ -458,8 +458,9 @@ impl Shared {
 
     /// Takes in that the cluster did not answer.
     pub(super) fn failed(&self, error: Error) {
-        tracing::debug!(%error, "a Kafka cluster did not answer");
         let mut state = self.lock();
+        let cluster = state.snapshot.cluster_id();
+        tracing::debug!(cluster, %error, "a Kafka cluster did not answer");
         let turned = state.judge(|tally| tally.failed(error));
         self.changes
             .announce(state.touched(&Changed::default(), turned));

@@ -184,7 +184,7 @@ impl Pass {
                 log(
                     (&cluster.id().unwrap_or_default(), &self.key()),
                     &decision.actions,
-                    &acted.outcomes,
+                    &acted,
                 );
                 acted
             };
