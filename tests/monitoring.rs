@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use copartition::plan::Reason;
 use serde_json::{Value, json};
 
 use crate::env::{Env, Operator, free_port, text, tool, unique};
@@ -142,6 +143,24 @@ fn queries() -> Vec<String> {
     targets
         .filter_map(|target| target["expr"].as_str().map(ToOwned::to_owned))
         .collect()
+}
+
+/// The reasons that keep a group from being Ready for longer than an hour are told by one of two alerts, whatever they are.
+pub(crate) fn waiting_is_all_that_is_not_stalled(_env: &Env) {
+    let alerts = alerts();
+    let waiting = alerts
+        .iter()
+        .find(|alert| alert["alert"] == "CopartitionGroupsWaiting");
+    let expression = waiting
+        .and_then(|alert| alert["expr"].as_str())
+        .expect("an expression");
+    let (_, left_out) = expression
+        .split_once("reason!~\"")
+        .expect("reasons that are left out");
+    let (left_out, _) = left_out.split_once('"').expect("an end of the pattern");
+    let left_out: BTreeSet<&str> = left_out.split('|').collect();
+    let stalled = Reason::ALL.iter().filter(|reason| reason.is_stalled(false));
+    assert_eq!(left_out, stalled.map(|reason| reason.as_str()).collect());
 }
 
 /// A page of a document, as its headings are linked.

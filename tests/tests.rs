@@ -395,6 +395,7 @@ trials! {
     monitoring: [
         the_page_the_alerts_and_the_dashboard_fit_each_other,
         every_alert_is_tested_and_has_its_runbook,
+        waiting_is_all_that_is_not_stalled,
     ];
     quiescence: [
         an_aligned_group_is_left_alone_also_after_a_restart,
