@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::env::secure::{Listener, password};
 use crate::env::{ControlPlane, Env, SecureKafka, text, unique, wait_for};
 use crate::group::{DEADLINE, Group, consent, spec};
+use crate::locks::with_locks;
 use crate::policies::kinds::{STRIMZI, Says};
 use crate::rights::{self, granted, manifests};
 use crate::seen;
@@ -256,27 +257,32 @@ fn fast(more: &Value) -> Value {
     values
 }
 
+/// Who the operator is at Kafka: no super user, and may edit ACLs.
+const LOGIN: &str = "locker";
+
 /// A connection with TLS and a login, whose ConfigMap and Secret lie in the release's namespace.
 fn connect(plane: &ControlPlane, kafka: &SecureKafka, namespace: &str, prefix: &str) {
     for operation in ["Create", "Alter", "AlterConfigs", "Read"] {
-        kafka.allow(&["anna"], operation, prefix);
+        kafka.allow(&[LOGIN], operation, prefix);
     }
+    kafka.allow_on_cluster(LOGIN, &["Alter", "DescribeConfigs"]);
+    kafka.allow_group(LOGIN, prefix);
     let meta = |name: &str| json!({"name": name, "namespace": SYSTEM});
     let all = json!([{"pattern": ".*"}]);
     let objects = json!([
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta("kafka-ca"),
          "data": {"ca.crt": kafka.authority.certificate()}},
         {"apiVersion": "v1", "kind": "Secret", "metadata": meta("kafka-login"),
-         "stringData": {"user": "anna", "password": password("anna")}},
+         "stringData": {"user": LOGIN, "password": password(LOGIN)}},
         {"apiVersion": "copartition.dev/v1alpha1", "kind": "KafkaConnection", "metadata": {"name": "prod"}, "spec": {
             "bootstrapServers": [kafka.address(Listener::Login)],
             "tls": {"caRef": {"kind": "ConfigMap", "name": "kafka-ca", "key": "ca.crt"}},
             "sasl": {
-                "mechanism": "SCRAM-SHA-512",
+                "mechanism": "PLAIN",
                 "usernameRef": {"name": "kafka-login", "key": "user"},
                 "passwordRef": {"name": "kafka-login", "key": "password"},
             },
-            "rules": [{"namespaces": {"names": [namespace]}, "manage": all, "sample": all}],
+            "rules": [{"namespaces": {"names": [namespace]}, "manage": all, "sample": all, "consumerGroups": [{"groupId": prefix}]}],
             "aliases": [STRIMZI.alias("prod", namespace)],
         }},
     ]);
@@ -307,6 +313,8 @@ pub(crate) fn the_operator_works_under_the_rights_of_the_chart_and_what_it_manag
         wanted["kafka"] = json!({"connectionRef": {"name": "prod"}});
         wanted["verification"] = json!({"interval": "10s"});
         wanted["topics"][0]["config"] = json!({"retention.ms": "604800000"});
+        // Of this name, which may be described. Who may not read it is told so.
+        wanted["consumerGroups"] = json!([{"groupId": prefix}]);
         wanted
     };
     group.apply(&wanted(3));
@@ -319,6 +327,7 @@ pub(crate) fn the_operator_works_under_the_rights_of_the_chart_and_what_it_manag
         kafka.kafka.produce(topic, &records);
     }
     group.wait_for("KeysVerified", "True", "KeysFit");
+    group.wait_for("ConsumersColocated", "Unknown", "GroupMissing");
     people_may_do_what_is_theirs(&plane);
 
     // Drift twice, so that the second Event counts up the first; each time the way out is the seen count.
@@ -346,6 +355,8 @@ pub(crate) fn the_operator_works_under_the_rights_of_the_chart_and_what_it_manag
     assert_eq!(annotations["team"], "platform");
     the_policies_guard(&plane, topics[0]);
 
+    the_lock_stands(kafka, &group, &wanted(5), topics);
+
     // A group goes, and its claim after it: by whom alone may write claims.
     let short = Group::new(&plane, "trading", "short-lived");
     let mut one = wanted(3);
@@ -358,7 +369,7 @@ pub(crate) fn the_operator_works_under_the_rights_of_the_chart_and_what_it_manag
     });
 
     let log = operator.log();
-    assert!(!log.contains(&password("anna")), "a password in the log");
+    assert!(!log.contains(&password(LOGIN)), "a password in the log");
     assert!(
         log.lines().any(|line| line.starts_with(r#"{"timestamp""#)),
         "{log}"
@@ -376,6 +387,36 @@ pub(crate) fn the_operator_works_under_the_rights_of_the_chart_and_what_it_manag
     the_plain_manifests_take_over(&plane, &group);
 }
 
+/// Ring 3 under the same rights: set, lifted for a growth and put back, and undone.
+fn the_lock_stands(kafka: &SecureKafka, group: &Group<'_>, spec: &Value, topics: [&str; 2]) {
+    // The names of this test's topics begin so, and no other's.
+    let prefix = topics[0].trim_end_matches("updates");
+    let before = kafka.acls(prefix);
+    let locked = with_locks(&before, &topics);
+    let mut wanted = spec.clone();
+    wanted["alterLock"] = json!("Deny");
+    group.apply(&wanted);
+    group.wait_for("Locked", "True", "Locked");
+    assert_eq!(kafka.acls(prefix), locked);
+    wanted["partitions"] = json!(6);
+    wanted["acceptKeyMovement"] = consent(&topics, 5, 6);
+    group.apply(&wanted);
+    group.wait_ready();
+    group.wait_for("Locked", "True", "Locked");
+    for topic in topics {
+        assert_eq!(kafka.kafka.partitions(topic), Some(6), "{topic}");
+    }
+    assert_eq!(kafka.acls(prefix), locked);
+    wanted["alterLock"] = json!("None");
+    group.apply(&wanted);
+    wait_for("the locks to be undone", DEADLINE, || {
+        match kafka.acls(prefix) {
+            now if now == before => Ok(()),
+            now => Err(format!("{now:#?}")),
+        }
+    });
+}
+
 /// What the release left, which only people remove.
 fn what_the_release_managed_is_still_there(
     plane: &ControlPlane,
@@ -383,11 +424,11 @@ fn what_the_release_managed_is_still_there(
     kafka: &SecureKafka,
     topics: [&str; 2],
 ) {
-    assert_eq!(group.status()["recordedPartitions"], 5);
+    assert_eq!(group.status()["recordedPartitions"], 6);
     assert!(group.claim().is_some());
     plane.kubectl_ok(&["get", "kafkaconnection", "prod"]);
     for topic in topics {
-        assert_eq!(kafka.kafka.partitions(topic), Some(5), "{topic}");
+        assert_eq!(kafka.kafka.partitions(topic), Some(6), "{topic}");
     }
     for kind in [
         "deployment",

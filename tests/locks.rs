@@ -174,7 +174,8 @@ fn lock(topic: &str) -> String {
     )
 }
 
-fn with_locks(before: &[String], topics: &[&str]) -> Vec<String> {
+/// ACLs, with the locks of these topics among them.
+pub(crate) fn with_locks(before: &[String], topics: &[&str]) -> Vec<String> {
     let locks = topics.iter().map(|topic| lock(topic));
     let mut all: Vec<String> = before.iter().cloned().chain(locks).collect();
     all.sort();
