@@ -1,7 +1,7 @@
 //! The Helm chart: what it renders, and a release on an API server of its own, whose operator runs with the token and
 //! the rights of the installed service account.
 
-mod helm;
+pub(crate) mod helm;
 
 use std::fs;
 use std::path::{Path, PathBuf};

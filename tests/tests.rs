@@ -32,6 +32,7 @@ mod group;
 mod groups;
 mod growth;
 mod guarded;
+mod image;
 mod joiner;
 mod kafka;
 mod leader;
@@ -392,6 +393,10 @@ trials! {
         no_example_is_out_of_sync_once_it_is_reconciled,
     ];
     logs: [a_line_of_json_carries_group_topic_and_cluster];
+    image: [
+        the_recipe_copies_what_cargo_needs,
+        the_recipe_fits_the_toolchain_and_the_chart,
+    ];
     monitoring: [
         the_page_the_alerts_and_the_dashboard_fit_each_other,
         every_alert_is_tested_and_has_its_runbook,

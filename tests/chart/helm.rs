@@ -39,7 +39,7 @@ pub(super) fn offline(args: &[&str]) -> Output {
 }
 
 /// What the chart renders with these `--set` values.
-pub(super) fn render(values: &[&str]) -> Vec<Value> {
+pub(crate) fn render(values: &[&str]) -> Vec<Value> {
     let path = chart();
     let mut args = vec![
         "template",
