@@ -15,9 +15,11 @@ ARG COMMIT=
 # Features of Cargo.toml, separated by commas.
 ARG FEATURES=
 # What the base lacks is linked in; what it has (the C library) is not, since names are resolved with it.
-ENV COPARTITION_COMMIT=$COMMIT OPENSSL_STATIC=1 LIBZ_SYS_STATIC=1
+# OpenSSL's folder is named, because what pkg-config finds below /usr is never linked statically.
+ENV COPARTITION_COMMIT=$COMMIT OPENSSL_STATIC=1 OPENSSL_INCLUDE_DIR=/usr/include LIBZ_SYS_STATIC=1
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/source/target \
+    OPENSSL_LIB_DIR="/usr/lib/$(gcc -dumpmachine)" \
     cargo build --release --locked --bin copartition-operator --features "$FEATURES" \
   && cp target/release/copartition-operator /copartition-operator
 # Fails here rather than at the first start.

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 crds check-crds test conformance demo bench bench-layout bench-verify bench-placement soak clean
+.PHONY: help setup build fmt lint doc unit model integration integration-kafka-3 generate check-generated test conformance demo bench bench-layout bench-verify bench-placement soak clean
 
 # Says what begins and when, so that a long run is never silent about where it is.
 step = @echo "[$$(date +%T)] $(1)"
@@ -48,25 +48,26 @@ integration-kafka-3: ## Run those of them that talk to Kafka most against Kafka 
 	$(call step,integration tests on Kafka 3.9)
 	for tests in kafka:: sample:: lifecycle:: growth::; do COPARTITION_KAFKA_VERSION=3.9.1 cargo test --test integration --locked -- $$tests; done
 
-crds: ## Write crds/ and the chart's copy from the code, and charts/install.yaml from the chart
+generate: ## Write crds/, the chart's copy and docs/reference from the code, and charts/install.yaml from the chart
 	@tests/env/setup tools
 	$(operator) crd --output-dir crds
 	cp crds/*.yaml charts/copartition-operator/definitions/
+	$(operator) reference --output-dir docs/reference
 	charts/render > charts/install.yaml.new && mv charts/install.yaml.new charts/install.yaml
 
-check-crds: ## Check that all three are what the code says
-	$(call step,resource definitions and manifests)
-	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; mkdir "$$fresh/crds"; \
-	$(operator) crd --output-dir "$$fresh/crds"; charts/render > "$$fresh/install.yaml"; \
+check-generated: ## Check that all of it is what the code says
+	$(call step,what is generated)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; mkdir "$$fresh/crds" "$$fresh/reference"; \
+	$(operator) crd --output-dir "$$fresh/crds"; $(operator) reference --output-dir "$$fresh/reference"; charts/render > "$$fresh/install.yaml"; \
 	diff -ru crds "$$fresh/crds" && diff -ru charts/copartition-operator/definitions "$$fresh/crds" && \
-	diff -u charts/install.yaml "$$fresh/install.yaml" || { echo "what is generated differs from the code: run 'make crds'" >&2; exit 1; }
+	diff -ru -x metrics.md docs/reference "$$fresh/reference" && diff -u charts/install.yaml "$$fresh/install.yaml" || { echo "what is generated differs from the code: run 'make generate'" >&2; exit 1; }
 
 test: ## Everything that CI checks
 	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory doc
 	@$(MAKE) --no-print-directory unit
-	@$(MAKE) --no-print-directory check-crds
+	@$(MAKE) --no-print-directory check-generated
 	@$(MAKE) --no-print-directory integration
 	$(call step,all passed)
 

@@ -1,49 +1,24 @@
-//! The README says what the code says.
+//! The manifests of README and documents are what the code takes, and runbooks have all reasons.
 
 use crate::api::{CoPartitionedTopicGroup, KafkaConnection};
-use crate::keys::clients;
-use crate::plan::{State, VOCABULARY, exit_table, readme_table};
+use crate::plan::{State, VOCABULARY};
 
-const README: &str = include_str!("../README.md");
-
-/// The text between two markers.
-fn section(name: &str) -> &'static str {
+/// The text between two markers of a page.
+fn section(page: &'static str, name: &str) -> &'static str {
     let begin = format!("<!-- {name} -->\n");
     let end = format!("<!-- /{name} -->");
-    let (_, rest) = README
+    let (_, rest) = page
         .split_once(&begin)
-        .unwrap_or_else(|| panic!("README.md has no line {begin:?}"));
+        .unwrap_or_else(|| panic!("no line {begin:?}"));
     let (text, _) = rest
         .split_once(&end)
-        .unwrap_or_else(|| panic!("README.md has no line {end:?}"));
+        .unwrap_or_else(|| panic!("no line {end:?}"));
     text
 }
 
-fn holds(name: &str, wanted: &str) {
-    assert!(
-        section(name).trim() == wanted.trim(),
-        "section {name}: put this between its markers in README.md\n{wanted}"
-    );
-}
-
-#[test]
-fn the_table_of_conditions_is_what_the_code_can_say() {
-    holds("conditions", &readme_table());
-}
-
-#[test]
-fn the_table_of_exit_codes_is_what_the_code_returns() {
-    holds("exit-codes", &exit_table());
-}
-
-#[test]
-fn the_table_of_key_schemes_is_what_the_code_knows() {
-    holds("schemes", &clients::readme_table());
-}
-
 /// The manifest between two markers.
-fn manifest<T: serde::de::DeserializeOwned>(name: &str) -> T {
-    let text = section(name)
+fn manifest<T: serde::de::DeserializeOwned>(page: &'static str, name: &str) -> T {
+    let text = section(page, name)
         .trim()
         .trim_start_matches("```yaml")
         .trim_end_matches("```");
@@ -52,7 +27,8 @@ fn manifest<T: serde::de::DeserializeOwned>(name: &str) -> T {
 
 #[test]
 fn the_example_of_a_connection_is_one() {
-    let connection: KafkaConnection = manifest("connection");
+    let connection: KafkaConnection =
+        manifest(include_str!("../docs/connections.md"), "connection");
     let rules = connection.spec.rules;
     assert_eq!(rules.len(), 2);
     let pattern = rules[0].sample[0].pattern.as_deref().unwrap_or_default();
@@ -61,7 +37,7 @@ fn the_example_of_a_connection_is_one() {
 
 #[test]
 fn the_example_is_a_group() {
-    let group: CoPartitionedTopicGroup = manifest("example");
+    let group: CoPartitionedTopicGroup = manifest(include_str!("../README.md"), "example");
     let names: Vec<&str> = group
         .spec
         .topics

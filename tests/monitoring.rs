@@ -49,8 +49,10 @@ fn busy(env: &Env) -> Operator {
     env.kafka.produce(&topics[0], &records);
     let mut wanted = spec(&bootstrap, 3, &[&topics[0]]);
     wanted["verification"] = json!({"interval": "10s"});
+    wanted["consumerGroups"] = json!([{"groupId": unique("nobody")}]);
     fine.apply(&wanted);
     fine.wait_for("KeysVerified", "True", "KeysFit");
+    fine.wait_for("ConsumersColocated", "Unknown", "GroupMissing");
     let drifted = group("drifted");
     drifted.apply(&spec(&bootstrap, 3, &[&topics[1]]));
     drifted.wait_ready();
@@ -62,6 +64,48 @@ fn busy(env: &Env) -> Operator {
     away.wait_until("a verdict", |status| status["observedGeneration"] == 1);
     wait_polls(&operator, 1);
     operator
+}
+
+/// `docs/reference/metrics.md` has a line for each metric of the page, and for none besides.
+fn the_reference_lists_them(page: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/metrics.md");
+    let reference = fs::read_to_string(&path).unwrap_or_default();
+    // It takes a Kafka Streams application; `colocated` looks at it.
+    let elsewhere = "| `copartition_needed_sets` | gauge | `cluster`, `counts`, `covered` |";
+    assert!(reference.contains(elsewhere), "no {elsewhere}");
+    let listed: Vec<&str> = reference
+        .lines()
+        .filter(|line| line.starts_with("| `copartition_") && !line.starts_with(elsewhere))
+        .collect();
+    let mut wanted: Vec<String> = Vec::new();
+    for about in page.lines().filter_map(|line| line.strip_prefix("# HELP ")) {
+        let (name, help) = about.split_once(' ').expect("a name and its help");
+        let kind = format!("# TYPE {name} ");
+        let kind = page.lines().find_map(|line| line.strip_prefix(&kind));
+        let kind = kind.unwrap_or_else(|| panic!("no type of {name}"));
+        // What a histogram's buckets are told apart by is no label of its own.
+        let labels: BTreeSet<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.strip_prefix('{'))
+            .flat_map(|labels| labels.split("=\"").collect::<Vec<_>>())
+            .filter_map(|text| text.rsplit(['{', ',', '"']).next())
+            .filter(|label| {
+                !label.is_empty() && label.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+            })
+            .collect();
+        let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+        let help = help.trim_end_matches('.');
+        wanted.push(format!(
+            "| `{name}` | {kind} | {} | {help} |",
+            labels.join(", ")
+        ));
+    }
+    wanted.sort();
+    assert!(
+        listed == wanted,
+        "docs/reference/metrics.md differs from the page; its table is to be\n{}",
+        wanted.join("\n")
+    );
 }
 
 /// The names of all series of a page.
@@ -101,6 +145,7 @@ pub(crate) fn the_page_the_alerts_and_the_dashboard_fit_each_other(env: &Env) {
     assert!(output.status.success(), "{}\n{older}", text(&output));
     assert!(series(&page).is_subset(&series(&older)), "{older}");
 
+    the_reference_lists_them(&older);
     let shown = series(&page);
     let alerts = alerts();
     assert!(!alerts.is_empty());

@@ -47,7 +47,7 @@ pub struct KeyRef {
     pub key: String,
 }
 
-/// What a [`KeyRef`] points to.
+/// What holds the key: a `Secret` (the default) or a `ConfigMap`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum KeyRefKind {
     /// A Secret.
@@ -258,7 +258,8 @@ pub struct AccessRule {
     pub consumer_groups: Vec<ConsumerGroupRef>,
 }
 
-/// How a referenced topic is guarded by admission policies.
+/// How admission policies guard a referenced topic: `Warn` (the default) tells its owner, who decides; `Deny` keeps its count
+/// until the group wants another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ReferenceGuard {
     /// Its owner is warned, and decides.

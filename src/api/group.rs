@@ -154,7 +154,8 @@ pub struct KafkaRef {
     pub inline: Option<InlineConnection>,
 }
 
-/// Whether the operator may write to Kafka for a group.
+/// Whether the operator writes to Kafka: `Enforce` (the default) creates, grows and configures Managed topics, `Observe` only
+/// reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Mode {
     /// Create, grow and configure Managed topics.
@@ -219,7 +220,8 @@ pub struct TopicSpec {
     pub producers: Vec<Producer>,
 }
 
-/// Who owns a topic.
+/// Who owns the topic: `Managed` (the default) the group, so the operator creates, grows and configures it; `Referenced`
+/// somebody else (Strimzi, Terraform, another group), so it is checked and never written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Management {
     /// The group: created, grown and configured by the operator.
@@ -233,7 +235,7 @@ pub enum Management {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Producer {
-    /// The client library, for example `java`, `librdkafka`, `kafkajs`; the README lists all. One that does not place records by key is
+    /// The client library, for example `java`, `librdkafka`, `kafkajs`; docs/reference/key-schemes.md lists all. One that does not place records by key is
     /// refused.
     #[schemars(length(min = 1, max = 63))]
     pub client: String,
@@ -279,7 +281,8 @@ pub struct AcceptDataLoss {
     pub keys: Vec<String>,
 }
 
-/// Whether the operator holds DENY ALTER ACLs.
+/// `Deny`: the operator holds an ACL on every Managed topic that denies ALTER to everybody, and lifts it for its own growths.
+/// `None` (the default): it holds none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AlterLock {
     /// Hold one on every Managed topic.

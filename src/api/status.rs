@@ -37,7 +37,7 @@ pub struct GroupStatus {
     /// What the records of the topics said; only with `spec.verification`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<VerificationStatus>,
-    /// The conditions; the README lists their types and reasons.
+    /// The conditions; docs/reference/conditions.md lists their types and reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 20), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,

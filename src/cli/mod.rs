@@ -2,6 +2,7 @@
 
 pub mod plugin;
 mod reconcile;
+mod reference;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -32,6 +33,13 @@ enum Command {
         /// The folder; without it all CRDs go to standard output.
         #[arg(long)]
         output_dir: Option<PathBuf>,
+    },
+    /// Write the pages of docs/reference into a folder.
+    #[command(hide = true)]
+    Reference {
+        /// The folder.
+        #[arg(long)]
+        output_dir: PathBuf,
     },
 }
 
@@ -157,6 +165,9 @@ pub fn main() -> ExitCode {
         },
         Command::Crd { output_dir } => {
             crd(output_dir.as_deref()).map_err(|error| error.to_string())
+        }
+        Command::Reference { output_dir } => {
+            reference::write(&output_dir).map_err(|error| error.to_string())
         }
     };
     match outcome {

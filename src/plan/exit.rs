@@ -169,7 +169,7 @@ impl Exit {
     }
 }
 
-/// The table of exit codes for the README.
+/// The table of exit codes for the reference.
 pub fn exit_table() -> String {
     let mut table = String::from("| Exit code | Verdict | Reasons |\n|---|---|---|\n");
     for exit in [Exit::Aligned, Exit::Blocked, Exit::Failed] {

@@ -73,4 +73,4 @@ pub use report::{
 };
 pub use summary::summarise;
 pub use verdict::Verdict;
-pub use vocabulary::{Entry, VOCABULARY, readme_table};
+pub use vocabulary::{Entry, VOCABULARY, conditions_table};

@@ -1,4 +1,4 @@
-//! Which reasons a condition can have in which status, and what that means to kstatus: the README's table.
+//! Which reasons a condition can have in which status, and what that means to kstatus: the reference's table.
 
 use std::fmt::Write as _;
 
@@ -205,8 +205,8 @@ pub const VOCABULARY: &[Entry] = {
     ]
 };
 
-/// The table of the README: one line a reason.
-pub fn readme_table() -> String {
+/// The table of the reference: one line a reason.
+pub fn conditions_table() -> String {
     let mut table =
         String::from("| Condition | Status | Reason | Means | kstatus |\n|---|---|---|---|---|\n");
     for Entry {

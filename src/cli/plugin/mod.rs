@@ -77,6 +77,11 @@ enum Command {
     Complete(completion::Complete),
 }
 
+/// What clap knows of the plugin's command line.
+pub(in crate::cli) fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let cli = match arguments::<Cli>() {

@@ -20,7 +20,7 @@ use crate::kafka::ClientProperties;
 
 /// What `--help` says below the options.
 const HELP: &str = "\
-Exit codes (the worst of all groups counts: 1 before 2 before 0; the README lists every reason):
+Exit codes (the worst of all groups counts: 1 before 2 before 0; docs/reference/conditions.md lists every reason):
   0  aligned; with --dry-run: it is, or the plan would make it so
   2  blocked or drifted: somebody has to decide, and the message says what to commit
   1  anything else: not valid, not reachable, refused by Kafka, not authorized, out of time, wrong usage

@@ -1,14 +1,14 @@
 //! The clients that producers are written with: which setting of which version uses which partitioner. One table of data
-//! ([`ALL`]), which the README prints.
+//! ([`ALL`]), which docs/reference prints.
 
 mod find;
-mod readme;
+mod markdown;
 mod table;
 
 use super::{KeyRule, Partitioner};
 
 pub use find::{ProducerError, producer, setting_for};
-pub use readme::{readme_table, users};
+pub use markdown::{clients_table, users};
 pub use table::{ALL, LEFT_OUT};
 
 pub(super) use find::who_calls_it;

@@ -1,4 +1,4 @@
-//! The table of clients as the README prints it, and who uses a partitioner.
+//! The table of clients as the reference prints it, and who uses a partitioner.
 
 use std::fmt::Write;
 
@@ -44,9 +44,9 @@ pub fn users(
     all.filter(move |(_, setting)| setting.partitioner() == Some(partitioner))
 }
 
-/// The table of the README: a row for each client and each outcome, where clients that are alike share theirs, and what
+/// The table of the reference: a row for each client and each outcome, where clients that are alike share theirs, and what
 /// is left out below it.
-pub fn readme_table() -> String {
+pub fn clients_table() -> String {
     let mut table = String::from(
         "| Client | Setting | Partitioner | Empty key | No key | Seen by |\n|---|---|---|---|---|---|\n",
     );
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn settings_with_one_outcome_share_a_row() {
-        let table = readme_table();
+        let table = clients_table();
         for row in [
             "| java, kafka-streams | default (DefaultPartitioner) | `murmur2` | hashed | spread | run |",
             "| confluent-python, rust-rdkafka | default (consistent_random) | `crc32_spread_empty` | spread | spread | run |",
