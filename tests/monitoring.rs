@@ -13,6 +13,14 @@ use crate::env::{Env, Operator, free_port, text, tool, unique};
 use crate::group::{Group, spec};
 use crate::seen::{self, wait_polls};
 
+/// What is on the page only once consumer groups were read; the groups here ask for none of it. `colocated` sees it on a page,
+/// but for the changed verdicts.
+const OF_CONSUMERS: [&str; 3] = [
+    "copartition_consumer_group_readings_total",
+    "copartition_placements_total",
+    "copartition_needed_sets",
+];
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("charts/copartition-operator/monitoring")
 }
@@ -162,7 +170,10 @@ pub(crate) fn the_page_the_alerts_and_the_dashboard_fit_each_other(env: &Env) {
     assert!(queries.len() >= 10, "{queries:?}");
     for query in &queries {
         for name in used(query) {
-            assert!(shown.contains(&name), "{name} of {query} is in no page");
+            assert!(
+                shown.contains(&name) || OF_CONSUMERS.contains(&name.as_str()),
+                "{name} of {query} is in no page"
+            );
         }
     }
 }
