@@ -41,4 +41,4 @@ pub fn commit() -> &'static str {
 #[cfg(test)]
 mod architecture;
 #[cfg(test)]
-mod readme;
+mod documents;

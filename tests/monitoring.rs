@@ -13,13 +13,8 @@ use crate::env::{Env, Operator, free_port, text, tool, unique};
 use crate::group::{Group, spec};
 use crate::seen::{self, wait_polls};
 
-/// What is on the page only once consumer groups were read; the groups here ask for none of it. `colocated` sees it on a page,
-/// but for the changed verdicts.
-const OF_CONSUMERS: [&str; 3] = [
-    "copartition_consumer_group_readings_total",
-    "copartition_placements_total",
-    "copartition_needed_sets",
-];
+/// It is on the page only if a Kafka Streams application runs; `colocated` looks at it.
+const OF_STREAMS: &str = "copartition_needed_sets";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("charts/copartition-operator/monitoring")
@@ -78,12 +73,11 @@ fn busy(env: &Env) -> Operator {
 fn the_reference_lists_them(page: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/metrics.md");
     let reference = fs::read_to_string(&path).unwrap_or_default();
-    // It takes a Kafka Streams application; `colocated` looks at it.
-    let elsewhere = "| `copartition_needed_sets` | gauge | `cluster`, `counts`, `covered` |";
-    assert!(reference.contains(elsewhere), "no {elsewhere}");
+    let elsewhere = format!("| `{OF_STREAMS}` | gauge | `cluster`, `counts`, `covered` |");
+    assert!(reference.contains(&elsewhere), "no {elsewhere}");
     let listed: Vec<&str> = reference
         .lines()
-        .filter(|line| line.starts_with("| `copartition_") && !line.starts_with(elsewhere))
+        .filter(|line| line.starts_with("| `copartition_") && !line.starts_with(&elsewhere))
         .collect();
     let mut wanted: Vec<String> = Vec::new();
     for about in page.lines().filter_map(|line| line.strip_prefix("# HELP ")) {
@@ -171,7 +165,7 @@ pub(crate) fn the_page_the_alerts_and_the_dashboard_fit_each_other(env: &Env) {
     for query in &queries {
         for name in used(query) {
             assert!(
-                shown.contains(&name) || OF_CONSUMERS.contains(&name.as_str()),
+                shown.contains(&name) || name == OF_STREAMS,
                 "{name} of {query} is in no page"
             );
         }
