@@ -17,6 +17,7 @@ mod conformance;
 mod connections;
 mod counts;
 mod crashes;
+mod documents;
 mod drift;
 mod edits;
 // It offers what tests of a Kafka operator need; not all of it is in use at every time.
@@ -491,6 +492,10 @@ trials! {
         topics_of_other_operators_keep_the_count_of_their_group,
         policies_may_come_and_go_in_any_order,
         all_policies_say_the_same_of_a_claim,
+    ];
+    documents: [
+        blocks_are_told_apart_and_outputs_compared,
+        every_command_and_manifest_of_the_documents_works,
     ];
     examples: [
         the_assigner_for_kafkajs_keeps_equal_numbers_together,
