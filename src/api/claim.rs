@@ -21,13 +21,25 @@ use super::Alias;
     printcolumn(
         name = "Namespace",
         type_ = "string",
+        description = "The group's namespace.",
         json_path = ".spec.group.namespace"
     ),
-    printcolumn(name = "Group", type_ = "string", json_path = ".spec.group.name"),
-    printcolumn(name = "Cluster", type_ = "string", json_path = ".spec.clusterId"),
+    printcolumn(
+        name = "Group",
+        type_ = "string",
+        description = "The group's name.",
+        json_path = ".spec.group.name"
+    ),
+    printcolumn(
+        name = "Cluster",
+        type_ = "string",
+        description = "The id of the Kafka cluster.",
+        json_path = ".spec.clusterId"
+    ),
     printcolumn(
         name = "Partitions",
         type_ = "integer",
+        description = "The partition count last seen on all topics.",
         json_path = ".spec.recordedPartitions"
     ),
     printcolumn(

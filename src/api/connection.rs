@@ -152,12 +152,19 @@ pub struct Oauth {
     printcolumn(
         name = "Reachable",
         type_ = "string",
+        description = "Whether Kafka answers.",
         json_path = ".status.conditions[?(@.type==\"KafkaReachable\")].status"
     ),
-    printcolumn(name = "Cluster", type_ = "string", json_path = ".status.clusterId"),
+    printcolumn(
+        name = "Cluster",
+        type_ = "string",
+        description = "The id of the Kafka cluster.",
+        json_path = ".status.clusterId"
+    ),
     printcolumn(
         name = "Version",
         type_ = "string",
+        description = "The brokers' version, as far as their protocol tells.",
         json_path = ".status.brokerVersion"
     ),
     printcolumn(

@@ -58,7 +58,7 @@ struct Run {
     /// The time between two polls of a Kafka cluster, for example 5s or 500ms.
     #[arg(long, env = "POLL_INTERVAL", default_value = "5s", value_parser = duration)]
     poll_interval: Duration,
-    /// An address that groups may name in kafka.inline: HOST:PORT, *.DOMAIN:PORT, HOST:* or * for all; repeat it for several.
+    /// An address that groups may name in kafka.inline: `HOST:PORT`, `*.DOMAIN:PORT`, `HOST:*` or `*` for all; repeat it for several.
     /// Without it groups need a KafkaConnection.
     #[arg(
         long = "inline-connections",

@@ -74,9 +74,10 @@ fn resource(crd: &Value) -> String {
     if let Some(columns) = columns {
         page.push_str("\n| column of `kubectl get` | |\n|---|---|\n");
         for column in columns {
-            let about = column["description"]
-                .as_str()
-                .unwrap_or("How long ago it was made.");
+            let about = match text(&column["type"]) {
+                "date" => "How long ago it was made.",
+                _ => text(&column["description"]),
+            };
             let wide = if column["priority"].as_i64().unwrap_or(0) > 0 {
                 " (with `-o wide`)"
             } else {
@@ -282,6 +283,11 @@ mod tests {
                     page.file
                 );
             }
+            assert!(
+                !page.text.contains("|  |\n"),
+                "{}: a column without words",
+                page.file
+            );
             for link in page.text.split("](#").skip(1) {
                 let (wanted, _) = link.split_once(')').expect("a link");
                 let headings = page.text.lines().filter_map(|line| line.strip_prefix('#'));
