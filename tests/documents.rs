@@ -2,11 +2,12 @@
 //!
 //! The info string says what a block is ([`blocks::Kind`]). Commands run by bash in a clone of the repository, with the tools on
 //! PATH that a reader has; each has to end with 0, or with the code that its comment says (`# ends with 2`). Manifests go to the
-//! API server as a dry run. What placeholders stand for and what is not run is in tables of [`bound`].
+//! API server as a dry run. Commands within a sentence are looked up ([`mentions`]). What placeholders stand for and what is not run is in tables of [`bound`].
 
 mod blocks;
 mod bound;
 mod manifests;
+mod mentions;
 mod mistakes;
 mod shell;
 mod stage;
@@ -53,16 +54,18 @@ fn installs(block: &Block) -> bool {
 }
 
 pub(crate) fn every_command_and_manifest_of_the_documents_works(env: &Env) {
+    let mut stage = Stage::bare(env);
     let (mut all, mut faults) = (Vec::new(), Vec::new());
+    let mut helps = mentions::Helps::default();
     for file in documents() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
         let markdown = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}"));
         let (found, wrong) = blocks(&file, &markdown);
         all.extend(found);
         faults.extend(wrong);
+        faults.extend(mentions::check(&stage, &mut helps, &file, &markdown));
     }
     assert!(all.len() >= 20, "only {} blocks were found", all.len());
-    let mut stage = Stage::bare(env);
     let (installing, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| installs(it));
     for block in installing {
         faults.extend(check(&mut stage, block));

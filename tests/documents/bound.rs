@@ -133,7 +133,7 @@ impl Used {
 }
 
 /// `KEEP=1 make demo` is `make demo`.
-fn without_variables(mut command: &str) -> &str {
+pub(super) fn without_variables(mut command: &str) -> &str {
     while let Some((word, rest)) = command.split_once(' ') {
         let Some((name, _)) = word.split_once('=') else {
             break;
@@ -150,27 +150,21 @@ fn without_variables(mut command: &str) -> &str {
 impl Instead {
     /// What is wrong with a command that is not run, in the folder where it would be.
     pub(super) fn check(self, command: &str, folder: &Path) -> Result<(), String> {
-        let words = || {
-            let code = command.split(" #").next().unwrap_or_default();
-            without_variables(code).split_whitespace()
-        };
+        let code = command.split(" #").next().unwrap_or_default();
+        let words = || code.split_whitespace();
         match self {
             Self::Target => {
                 let makefile = read(&folder.join("Makefile"))?;
-                let variable = |it: &&str| !it.contains('=');
-                for target in words().skip(1).filter(variable) {
-                    let rule = format!("{target}:");
-                    if !makefile.lines().any(|line| line.starts_with(&rule)) {
-                        return Err(format!("the Makefile has no target {target}"));
-                    }
-                }
                 let demo = read(&folder.join("examples/demo.sh"))?;
-                let known =
-                    |it: &str| it == "KUBECONFIG" || makefile.contains(it) || demo.contains(it);
-                for word in command.split_whitespace().take_while(|it| *it != "make") {
-                    let name = word.split('=').next().unwrap_or_default();
-                    if !known(name) {
-                        return Err(format!("neither the Makefile nor the demo knows {name}"));
+                for word in code.split_whitespace().filter(|it| *it != "make") {
+                    let rule = format!("{word}:");
+                    match word.split_once('=') {
+                        Some((name, _)) if makefile.contains(name) || demo.contains(name) => {}
+                        Some((name, _)) => {
+                            return Err(format!("neither the Makefile nor the demo knows {name}"));
+                        }
+                        None if makefile.lines().any(|line| line.starts_with(&rule)) => {}
+                        None => return Err(format!("the Makefile has no target {word}")),
                     }
                 }
                 Ok(())

@@ -116,7 +116,7 @@ fn are_values(stage: &Stage<'_>, fields: &Map<String, Value>) -> bool {
     fields.keys().all(|key| values.get(key).is_some())
 }
 
-/// Helm checks values against the chart's schema, and the API server what comes of them.
+/// Helm checks values against the schema of the chart as it renders it with them.
 fn rendered(stage: &Stage<'_>, values: &Value) -> Result<(), String> {
     let file = stage.folder.join(unique("values"));
     fs::write(&file, values.to_string()).expect("a file of values");

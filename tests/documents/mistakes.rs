@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::blocks::{Kind, blocks, commands, difference, ends_with};
+use super::mentions::{self, Helps};
 use super::stage::Stage;
 use super::{Fault, check};
 
@@ -82,6 +83,24 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
     ("json", "{\"a\":}", 4, "JSON"),
 ];
 
+/// A sentence, and a part of what is to be said of it.
+const WRONG_MENTIONS: &[(&str, &str)] = &[
+    ("`make no-such`", "no target no-such"),
+    ("`make bench NO_SUCH=1`", "NO_SUCH"),
+    ("`kubectl copartition layuot`", "layuot"),
+    ("`kubectl copartition verify --ful`", "has no --ful"),
+    ("`kubectl -n x get pods --no-such`", "has no --no-such"),
+    ("`kubectl apply -f charts/no-such/`", "no-such"),
+    ("`helm upgrade --no-such`", "has no --no-such"),
+    (
+        "`copartition-operator reconcile --dryrun`",
+        "has no --dryrun",
+    ),
+];
+
+const RIGHT_MENTIONS: &str = "`kubectl copartition plan GROUP -n NAMESPACE --to N`, `KEEP=1 make demo`, `kubectl -n a get b -o yaml --context c | x`, \
+     `helm install`, `copartition-operator reconcile -f topics/ --dry-run`, `rm --no-such`";
+
 /// What is right, or said to end so.
 const RIGHT: &[(&str, &str)] = &[
     (
@@ -125,6 +144,18 @@ pub(super) fn unseen(stage: &mut Stage<'_>) -> Vec<String> {
         }
     }
     stage.used = used;
+    let mut helps = Helps::default();
+    let mut mentions = |text: &str| -> Vec<String> {
+        let faults = mentions::check(stage, &mut helps, DOCUMENT, text);
+        faults.iter().map(ToString::to_string).collect()
+    };
+    for (text, named) in WRONG_MENTIONS {
+        let said = mentions(text).join("\n");
+        if !said.contains(named) {
+            unseen.push(format!("of the mistake in {text:?} is said: {said}"));
+        }
+    }
+    unseen.extend(mentions(RIGHT_MENTIONS));
     unseen
 }
 
