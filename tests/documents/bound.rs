@@ -28,15 +28,6 @@ pub(super) const BOUND: &[(&str, Value)] = &[
 
 /// Commands that end with another code than 0, unless their comment says `ends with N` itself.
 pub(super) const ENDS: &[(&str, &[i32])] = &[
-    // Nobody has consented: docs/plan.md, "Exit code".
-    (
-        "kubectl copartition plan market-data -n trading --to 8  ",
-        &[2],
-    ),
-    (
-        "kubectl copartition plan market-data -n trading --to 12 ",
-        &[2],
-    ),
     // Whether applications of other tests read topics that no group covers, at this moment.
     ("kubectl copartition discover --bootstrap-server", &[0, 2]),
 ];
