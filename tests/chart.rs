@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::secure::{Listener, password};
-use crate::env::{ControlPlane, Env, SecureKafka, text, unique, wait_for};
+use crate::env::{ControlPlane, Env, SecureKafka, part, text, unique, wait_for};
 use crate::group::{DEADLINE, Group, consent, spec};
 use crate::locks::with_locks;
 use crate::policies::kinds::{STRIMZI, Says};
@@ -637,6 +637,55 @@ fn the_policies_guard(plane: &ControlPlane, topic: &str) {
     );
 }
 
+/// With the definitions of the Prometheus operator, whose rules the API server holds what the chart renders to.
+fn monitoring_is_what_the_prometheus_operator_takes(helm: &Helm<'_>, values: &Value) {
+    let definitions = part("definitions").to_string_lossy();
+    let args = ["apply", "--server-side", "-f", &definitions];
+    helm.0.kubectl_ok(&args);
+    for name in ["servicemonitors", "prometheusrules"] {
+        let name = format!("crd/{name}.monitoring.coreos.com");
+        helm.0.kubectl_ok(&[
+            "wait",
+            "--for=condition=Established",
+            "--timeout=60s",
+            &name,
+        ]);
+    }
+    helm.put("upgrade", &chart(), values);
+    // What the server knows no field for it leaves away, so that what is there is what was rendered.
+    let monitor = helm.0.get_json(&["servicemonitor", RELEASE, "-n", SYSTEM]);
+    let endpoint = &monitor["spec"]["endpoints"][0];
+    assert_eq!(endpoint["honorLabels"], true, "{monitor}");
+    assert_eq!(monitor["metadata"]["labels"]["release"], "prometheus");
+    let service = helm.0.get_json(&["service", RELEASE, "-n", SYSTEM]);
+    assert_eq!(service["spec"]["ports"][0]["name"], endpoint["port"]);
+    let labels = service["metadata"]["labels"].as_object().expect("labels");
+    let selected = monitor["spec"]["selector"]["matchLabels"].as_object();
+    for (label, value) in selected.expect("labels") {
+        assert_eq!(labels.get(label), Some(value), "{label}");
+    }
+    let rules = helm.0.get_json(&["prometheusrule", RELEASE, "-n", SYSTEM]);
+    let rules = rules["spec"]["groups"][0]["rules"].as_array().cloned();
+    let rules = rules.unwrap_or_default();
+    assert!(rules.len() > 10, "{rules:?}");
+    for rule in rules {
+        let url = rule["annotations"]["runbook_url"]
+            .as_str()
+            .unwrap_or_default();
+        assert!(
+            url.starts_with("https://docs.example/runbooks.md#"),
+            "{rule}"
+        );
+        assert!(
+            rule["for"].is_string() && rule["expr"].is_string(),
+            "{rule}"
+        );
+    }
+    let dashboard = format!("{RELEASE}-dashboard");
+    let dashboard = helm.0.get_json(&["configmap", &dashboard, "-n", SYSTEM]);
+    assert_eq!(dashboard["metadata"]["labels"]["grafana_dashboard"], "1");
+}
+
 pub(crate) fn an_installation_for_some_namespaces_has_its_rights_there(env: &Env) {
     let plane = ControlPlane::start(env.root());
     let helm = Helm(&plane);
@@ -648,8 +697,22 @@ pub(crate) fn an_installation_for_some_namespaces_has_its_rights_there(env: &Env
         "inlineConnections": ["127.0.0.1:*"],
         "rbac": {"inlineSecrets": true},
     });
+    let mut watched = values.clone();
+    watched["monitoring"] = json!({
+        "serviceMonitor": {"enabled": true, "labels": {"release": "prometheus"}},
+        "prometheusRule": {"enabled": true, "runbooks": "https://docs.example/runbooks.md"},
+        "dashboard": {"enabled": true},
+    });
+    let refused = helm.try_put("install", &chart(), &fast(&watched));
+    assert!(!refused.status.success(), "{}", text(&refused));
+    assert!(
+        text(&refused).contains("ServiceMonitor"),
+        "{}",
+        text(&refused)
+    );
     let said = helm.put("install", &chart(), &fast(&values));
     assert!(said.contains("looks at trading, settling"), "{said}");
+    monitoring_is_what_the_prometheus_operator_takes(&helm, &fast(&watched));
     let operator = helm.operator();
     let topics = [unique("some"), unique("some"), unique("some")];
     let [first, second, third] = topics.each_ref().map(String::as_str);

@@ -73,16 +73,23 @@ impl Helm<'_> {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Installs or upgrades from this folder with these values, and waits until the definitions are served.
-    pub(super) fn put(&self, verb: &str, chart: &Path, values: &Value) -> String {
+    /// Installs or upgrades from this folder with these values.
+    pub(super) fn try_put(&self, verb: &str, chart: &Path, values: &Value) -> Output {
         let file = self.0.dir().join(format!("{}.yaml", unique("values")));
         fs::write(&file, values.to_string()).expect("the values");
         let (chart, file) = (chart.to_string_lossy(), file.to_string_lossy());
-        let mut args = vec![verb, RELEASE, &chart, "-f", &file];
+        let mut args = vec![verb, RELEASE, &chart, "-f", &file, "-n", SYSTEM];
         if verb == "install" {
             args.push("--create-namespace");
         }
-        let said = self.run(&args);
+        self.try_run(&args)
+    }
+
+    /// The same, and waits until the definitions are served.
+    pub(super) fn put(&self, verb: &str, chart: &Path, values: &Value) -> String {
+        let output = self.try_put(verb, chart, values);
+        assert!(output.status.success(), "helm {verb}: {}", text(&output));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
         self.0.kubectl_ok(&[
             "wait",
             "--for=condition=Established",

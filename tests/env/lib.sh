@@ -20,7 +20,7 @@ kafka_dir=$cache/kafka-$kafka_version-$(content_hash "$env_dir/kafka/pom.xml")
 # What looks at the chart: Helm, promtool, and the judge of health scripts and statuses.
 helm_version=$(sed -n 's/^\thelm.sh\/helm\/v3 v\([0-9.]*\).*/\1/p' "$env_dir/tools/go.mod")
 tools_dir=$cache/tools-$helm_version-$(content_hash "$env_dir"/tools/{main.go,go.mod,go.sum})
-# The resource definitions of Flux, which the API server checks what documents show against.
+# The resource definitions of Flux and the Prometheus operator, which the API server checks documents and the chart against.
 definitions_dir=$cache/definitions-$(content_hash "$env_dir"/definitions/go.{mod,sum})
 
 # The client libraries of `make conformance`, some of which `make test` uses too, with a folder for each language.

@@ -3,4 +3,7 @@ module definitions
 
 go 1.26.0
 
-require github.com/fluxcd/kustomize-controller v1.9.6
+require (
+	github.com/fluxcd/kustomize-controller v1.9.6
+	github.com/prometheus-operator/prometheus-operator v0.85.0
+)
