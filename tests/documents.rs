@@ -138,7 +138,8 @@ fn documents() -> Vec<String> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder").flatten() {
             let path = entry.path();
-            if path.is_dir() {
+            // What somebody has installed there by hand is not ours.
+            if path.is_dir() && !path.ends_with("node_modules") {
                 folders.push(path);
             } else if path.extension().is_some_and(|end| end == "md") {
                 let name = path.strip_prefix(root).expect("a file of the repository");

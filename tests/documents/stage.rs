@@ -122,7 +122,10 @@ impl<'a> Stage<'a> {
             ),
         );
         let modules = part("clients-node").join("node_modules");
-        symlink(modules, self.folder.join("examples/kafkajs/node_modules")).expect("a link");
+        let link = self.folder.join("examples/kafkajs/node_modules");
+        // The reader's own, if there is one.
+        let _ = fs::remove_dir_all(&link);
+        symlink(modules, link).expect("a link");
     }
 
     fn program(&self, name: &str, body: &str) {
