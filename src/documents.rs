@@ -1,9 +1,9 @@
 //! The manifests of README and documents are what the code takes, runbooks have all reasons, and links lead somewhere.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::api::{CoPartitionedTopicGroup, KafkaConnection};
+use crate::cli::reference::anchors;
 use crate::plan::{State, VOCABULARY};
 
 /// The text between two markers of a page.
@@ -85,21 +85,6 @@ fn pages() -> Vec<PathBuf> {
     });
     files
         .filter(|path| path.extension().is_some_and(|it| it == "md"))
-        .collect()
-}
-
-/// The anchors of a page's headings, as Markdown's renderers make them.
-fn anchors(page: &str) -> BTreeSet<String> {
-    let headings = page.lines().filter(|line| line.starts_with('#'));
-    headings
-        .map(|line| {
-            let kept = line
-                .trim_start_matches('#')
-                .trim()
-                .chars()
-                .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
-            kept.collect::<String>().to_lowercase().replace(' ', "-")
-        })
         .collect()
 }
 

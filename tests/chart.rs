@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::env::secure::{Listener, password};
-use crate::env::{ControlPlane, Env, SecureKafka, part, text, unique, wait_for};
+use crate::env::{ControlPlane, Env, SecureKafka, copy, text, unique, wait_for};
 use crate::group::{DEADLINE, Group, consent, spec};
 use crate::locks::with_locks;
 use crate::policies::kinds::{STRIMZI, Says};
@@ -233,19 +233,6 @@ fn previous(plane: &ControlPlane) -> PathBuf {
     fs::remove_file(folder.join("policies/strimzi.yaml")).expect("a policy");
     edit("values.yaml", "groups, strimzi, ", "groups, ");
     folder
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() {
-            copy(&from, &to);
-        } else {
-            fs::copy(&from, &to).expect("a copy");
-        }
-    }
 }
 
 /// What operators under test are given beside the defaults.
@@ -639,18 +626,7 @@ fn the_policies_guard(plane: &ControlPlane, topic: &str) {
 
 /// With the definitions of the Prometheus operator, whose rules the API server holds what the chart renders to.
 fn monitoring_is_what_the_prometheus_operator_takes(helm: &Helm<'_>, values: &Value) {
-    let definitions = part("definitions").to_string_lossy();
-    let args = ["apply", "--server-side", "-f", &definitions];
-    helm.0.kubectl_ok(&args);
-    for name in ["servicemonitors", "prometheusrules"] {
-        let name = format!("crd/{name}.monitoring.coreos.com");
-        helm.0.kubectl_ok(&[
-            "wait",
-            "--for=condition=Established",
-            "--timeout=60s",
-            &name,
-        ]);
-    }
+    helm.0.install_definitions();
     helm.put("upgrade", &chart(), values);
     // What the server knows no field for it leaves away, so that what is there is what was rendered.
     let monitor = helm.0.get_json(&["servicemonitor", RELEASE, "-n", SYSTEM]);

@@ -16,7 +16,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::env::{Env, text, unique};
+use crate::env::{Env, unique};
 use blocks::{Block, Kind, blocks, lines};
 use stage::Stage;
 
@@ -101,10 +101,8 @@ fn check(stage: &mut Stage<'_>, block: &Block) -> Vec<Fault> {
         Kind::Js => {
             let file = stage.folder.join(format!("{}.mjs", unique("shown")));
             fs::write(&file, &block.text).expect("a file for a program");
-            let line = format!("node --check '{}'", file.display());
-            let output = stage.command(&line, &stage.folder).output();
-            let output = output.expect("cannot run bash");
-            let wrong = (!output.status.success()).then(|| text(&output));
+            let wrong = stage.run(&format!("node --check '{}'", file.display()));
+            let wrong = wrong.err();
             let fault = wrong.map(|it| Fault::new(&block.file, block.line, "JavaScript", &it));
             fault.into_iter().collect()
         }

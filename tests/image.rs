@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::chart::helm::render;
-use crate::env::{Env, text};
+use crate::env::{Env, copy, text};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -49,12 +49,7 @@ pub(crate) fn the_recipe_copies_what_cargo_needs(env: &Env) {
     let folder = env.root().join("image");
     fs::create_dir_all(&folder).expect("a folder");
     for source in sources {
-        let status = Command::new("cp")
-            .args(["-r", source])
-            .arg(&folder)
-            .current_dir(root())
-            .status();
-        assert!(status.is_ok_and(|it| it.success()), "{source}");
+        copy(&root().join(source), &folder.join(source));
     }
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--locked"])

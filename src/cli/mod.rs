@@ -2,7 +2,7 @@
 
 pub mod plugin;
 mod reconcile;
-mod reference;
+pub(crate) mod reference;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;

@@ -78,10 +78,9 @@ pub(super) async fn act(
     let mut acted = Acted::default();
     locks::undo(cluster, actions, &mut acted).await;
     create(cluster, actions, &mut acted).await;
-    let lifted = locks::lift(cluster, actions, basis.memory, &mut acted.outcomes).await;
-    acted.lifted.clone_from(&lifted);
+    acted.lifted = locks::lift(cluster, actions, basis.memory, &mut acted.outcomes).await;
     acted.grown = grow(cluster, names, actions, basis, &mut acted.outcomes).await;
-    locks::set(cluster, &lifted, &mut acted.outcomes).await;
+    locks::set(cluster, &acted.lifted, &mut acted.outcomes).await;
     configure(cluster, actions, &mut acted).await;
     locks::set(cluster, &actions.locks, &mut acted.outcomes).await;
     wait_until_shown(cluster, names, actions, &acted, basis).await;

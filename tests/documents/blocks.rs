@@ -50,7 +50,7 @@ pub(super) struct Line {
 pub(super) fn blocks(file: &str, markdown: &str) -> (Vec<Block>, Vec<Fault>) {
     let (mut found, mut faults) = (Vec::new(), Vec::new());
     let mut open: Option<(String, Option<usize>, String)> = None;
-    let line = |range: &Range<usize>| markdown[..range.start].matches('\n').count() + 1;
+    let line = |range: &Range<usize>| line_at(markdown, range.start);
     for (event, range) in Parser::new_ext(markdown, Options::all()).into_offset_iter() {
         match event {
             Event::Start(Tag::CodeBlock(kind)) => {
@@ -90,6 +90,11 @@ pub(super) fn blocks(file: &str, markdown: &str) -> (Vec<Block>, Vec<Fault>) {
         }
     }
     (found, faults)
+}
+
+/// The line of a place in a document, from 1.
+pub(super) fn line_at(markdown: &str, at: usize) -> usize {
+    markdown[..at].matches('\n').count() + 1
 }
 
 fn kind(info: &str) -> Option<Kind> {

@@ -147,7 +147,7 @@ impl Instead {
             Self::Target => {
                 let makefile = read(&folder.join("Makefile"))?;
                 let demo = read(&folder.join("examples/demo.sh"))?;
-                for word in code.split_whitespace().filter(|it| *it != "make") {
+                for word in words().filter(|it| *it != "make") {
                     let rule = format!("{word}:");
                     match word.split_once('=') {
                         Some((name, _)) if makefile.contains(name) || demo.contains(name) => {}

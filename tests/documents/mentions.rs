@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use pulldown_cmark::{Event, Options, Parser};
 
 use super::Fault;
+use super::blocks::line_at;
 use super::bound::{Instead, without_variables};
 use super::stage::Stage;
-use crate::env::text;
 
 /// Whose words and flags are looked up; one that begins like another comes first.
 const PROGRAMS: [&str; 4] = [
@@ -34,7 +34,7 @@ pub(super) fn check(
         if let Event::Code(code) = event
             && let Err(wrong) = command(stage, helps, &code)
         {
-            let line = markdown[..range.start].matches('\n').count() + 1;
+            let line = line_at(markdown, range.start);
             faults.push(Fault::new(file, line, &code, &wrong));
         }
     }
@@ -96,18 +96,9 @@ fn there(stage: &Stage<'_>, word: &str) -> Result<(), String> {
 
 impl Helps {
     fn of(&mut self, stage: &Stage<'_>, command: &str) -> Result<String, String> {
-        let asked = || {
-            let output = stage.command(command, &stage.folder).output();
-            let output = output.expect("cannot run bash");
-            if output.status.success() {
-                Ok(text(&output))
-            } else {
-                Err(text(&output))
-            }
-        };
         self.0
             .entry(command.to_owned())
-            .or_insert_with(asked)
+            .or_insert_with(|| stage.run(command))
             .clone()
     }
 }

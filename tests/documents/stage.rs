@@ -13,8 +13,8 @@ use super::bound::{Used, Value};
 use crate::env::process::guarded;
 use crate::env::secure::Listener;
 use crate::env::{
-    ControlPlane, Env, Operator, OperatorOptions, SecureKafka, free_port, part, script, text, tool,
-    unique,
+    ControlPlane, Env, Operator, OperatorOptions, SecureKafka, copy, free_port, part, script, text,
+    tool, unique,
 };
 use crate::group::{Group, TICKERS};
 
@@ -64,12 +64,10 @@ impl<'a> Stage<'a> {
         ] {
             fs::create_dir_all(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         }
-        let mut copy = Command::new("cp");
-        copy.arg("-R");
-        let of = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-        copy.args(CLONE.map(of)).arg(&folder);
-        let copied = copy.output().expect("cannot run cp");
-        assert!(copied.status.success(), "{}", text(&copied));
+        for name in CLONE {
+            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+            copy(&from, &folder.join(name));
+        }
         let stage = Self {
             operator: None,
             plane: ControlPlane::start(env.root()),
@@ -140,24 +138,13 @@ impl<'a> Stage<'a> {
              kubectl delete --ignore-not-found --wait=false -f charts/install.yaml -f examples/rbac.yaml\n\
              kubectl delete crd --all\n\
              kubectl wait --for=delete --timeout=60s namespace/copartition-system";
-        let cleaned = self.command(script, &self.folder).output();
-        let cleaned = cleaned.expect("cannot run bash");
-        assert!(cleaned.status.success(), "{}", text(&cleaned));
+        self.run(script).unwrap_or_else(|said| panic!("{said}"));
     }
 
     /// With everything that documents assume to be there; `example` is the manifest of market-data.
     pub(super) fn furnish(&mut self, example: &Block) {
         self.plane.install_crds();
-        let others = part("definitions").to_string_lossy();
-        self.plane
-            .kubectl_ok(&["apply", "--server-side", "-f", &others]);
-        self.plane.kubectl_ok(&[
-            "wait",
-            "--for=condition=Established",
-            "--timeout=60s",
-            "-f",
-            &others,
-        ]);
+        self.plane.install_definitions();
         for name in [NAMESPACE, "argocd", "flux-system", "kafka"] {
             self.plane.kubectl_ok(&["create", "namespace", name]);
         }
@@ -236,6 +223,18 @@ impl<'a> Stage<'a> {
         command.args(["--kill-after=5", "120", "bash", "-c", script]);
         self.surround(&mut command, folder);
         command
+    }
+
+    /// The same in the clone: what it prints if it ends with 0, else that as the error.
+    pub(super) fn run(&self, script: &str) -> Result<String, String> {
+        let output = self.command(script, &self.folder).output();
+        let output = output.expect("cannot run bash");
+        let said = text(&output);
+        if output.status.success() {
+            Ok(said)
+        } else {
+            Err(said)
+        }
     }
 
     /// The same for a command that lasts, which is the process itself, so that it gets signals.

@@ -66,6 +66,15 @@ impl ControlPlane {
         {
             return;
         }
+        self.define(&folder);
+    }
+
+    /// The same with those of other tools, which documents and the chart use.
+    pub(crate) fn install_definitions(&self) {
+        self.define(part("definitions"));
+    }
+
+    fn define(&self, folder: &Path) {
         let folder = folder.to_string_lossy();
         self.kubectl_ok(&["apply", "--server-side", "-f", &folder]);
         self.kubectl_ok(&[

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, thread};
+use std::{env, fs, thread};
 
 pub(crate) use kafka::{KafkaCluster, KafkaOptions, LoggedRequest};
 pub(crate) use kube::ControlPlane;
@@ -91,6 +91,20 @@ pub(crate) fn text(output: &Output) -> String {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     )
+}
+
+/// Copies a file, or a folder with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    let wrong = |error| -> ! { panic!("{}: {error}", from.display()) };
+    if !from.is_dir() {
+        fs::copy(from, to).unwrap_or_else(|error| wrong(error));
+        return;
+    }
+    fs::create_dir_all(to).unwrap_or_else(|error| wrong(error));
+    for entry in fs::read_dir(from).unwrap_or_else(|error| wrong(error)) {
+        let entry = entry.unwrap_or_else(|error| wrong(error));
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
 }
 
 /// One of the scripts in this folder.

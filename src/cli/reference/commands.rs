@@ -53,15 +53,11 @@ fn options(page: &mut String, command: &Command) {
 
 /// How it is written, and the variable of the environment that says the same.
 fn names(arg: &Arg) -> String {
-    let values: Vec<&str> = match arg.get_num_args() {
-        Some(range) if !range.takes_values() => Vec::new(),
-        _ if arg.get_action().takes_values() => {
-            let names = arg.get_value_names().unwrap_or_default();
-            names.iter().map(clap::builder::Str::as_str).collect()
-        }
-        _ => Vec::new(),
-    };
-    let value = values.join(" ");
+    // Of a switch it is empty.
+    let values = arg.get_value_names().unwrap_or_default();
+    let values = values.iter().filter(|_| arg.get_action().takes_values());
+    let value: Vec<&str> = values.map(clap::builder::Str::as_str).collect();
+    let value = value.join(" ");
     let mut names = Vec::new();
     if let Some(short) = arg.get_short() {
         names.push(format!("`-{short}`"));

@@ -92,6 +92,23 @@ pub(super) fn write(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// The anchor that Markdown's renderers give to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The anchors of a page's headings.
+#[cfg(test)]
+pub(crate) fn anchors(page: &str) -> std::collections::BTreeSet<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| anchor(line.trim_start_matches('#').trim()))
+        .collect()
+}
+
 /// A text in a cell of a table: on one line, and nothing in it taken for a column or for HTML.
 fn cell(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Page, cell};
+use super::{Page, anchor, cell};
 use crate::api;
 
 /// What fields are part of, as it heads a table.
@@ -91,27 +91,18 @@ fn resource(crd: &Value) -> String {
             );
         }
     }
-    let mut objects: Vec<Object<'_>> = Vec::new();
     for part in ["spec", "status"] {
         let schema = &schema["properties"][part];
         if !schema.is_null() {
-            objects.push(Object {
-                path: part.to_owned(),
-                schema,
-            });
+            let path = part.to_owned();
+            table(&mut page, &Object { path, schema });
         }
-    }
-    while !objects.is_empty() {
-        let object = objects.remove(0);
-        let inner = table(&mut page, &object);
-        // What is inside follows at once, in the order of the fields.
-        objects.splice(0..0, inner);
     }
     page
 }
 
-/// Writes the table of an object's fields; returns the objects among them.
-fn table<'a>(page: &mut String, object: &Object<'a>) -> Vec<Object<'a>> {
+/// Writes the table of an object's fields, and then those of the objects among them.
+fn table(page: &mut String, object: &Object<'_>) {
     let depth = if object.path.contains('.') {
         "###"
     } else {
@@ -148,7 +139,9 @@ fn table<'a>(page: &mut String, object: &Object<'a>) -> Vec<Object<'a>> {
         );
     }
     rules(page, object.schema);
-    inner
+    for object in &inner {
+        table(page, object);
+    }
 }
 
 /// How the type of a field reads, and the object in it, if there is one.
@@ -221,13 +214,12 @@ fn limits(schema: &Value) -> String {
         ("minLength", "maxLength", " characters"),
     ] {
         let number = |name: &str| schema[name].as_f64();
-        let range = match (number(least), number(most)) {
+        let mut range = match (number(least), number(most)) {
             (Some(least), Some(most)) => format!("{least} to {most}{unit}"),
             (Some(least), None) => format!("at least {least}{unit}"),
             (None, Some(most)) => format!("at most {most}{unit}"),
             (None, None) => continue,
         };
-        let mut range = range;
         range[..1].make_ascii_uppercase();
         let _ = write!(said, " {range}.");
     }
@@ -260,16 +252,9 @@ fn rules(page: &mut String, schema: &Value) {
     }
 }
 
-/// The anchor that Markdown's renderers give to a heading.
-fn anchor(heading: &str) -> String {
-    let kept = heading
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' '));
-    kept.collect::<String>().to_lowercase().replace(' ', "-")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::anchors;
     use super::*;
 
     #[test]
@@ -288,13 +273,10 @@ mod tests {
                 "{}: a column without words",
                 page.file
             );
+            let anchors = anchors(&page.text);
             for link in page.text.split("](#").skip(1) {
                 let (wanted, _) = link.split_once(')').expect("a link");
-                let headings = page.text.lines().filter_map(|line| line.strip_prefix('#'));
-                let there = headings
-                    .map(|line| anchor(line.trim_start_matches('#').trim()))
-                    .any(|it| it == wanted);
-                assert!(there, "{}: no #{wanted}", page.file);
+                assert!(anchors.contains(wanted), "{}: no #{wanted}", page.file);
             }
         }
     }
